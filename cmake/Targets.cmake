@@ -1,0 +1,66 @@
+# Functions that give every target of ours the same flags, and nothing outside of them any.
+
+# Flags for code that we own: warnings are errors, frame pointers stay so that profiles have whole stacks.
+function(blockreplay_compile_options target)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wconversion -Wshadow -Werror)
+  blockreplay_code_generation_options(${target})
+  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
+  if(BLOCKREPLAY_TIDY)
+    set_target_properties(${target} PROPERTIES CXX_CLANG_TIDY clang-tidy-19)
+  endif()
+endfunction()
+
+# Flags that generated code gets too.
+function(blockreplay_code_generation_options target)
+  target_compile_options(${target} PRIVATE -fno-omit-frame-pointer -momit-leaf-frame-pointer)
+  if(BLOCKREPLAY_SANITIZE)
+    target_compile_options(${target} PUBLIC -fsanitize=${BLOCKREPLAY_SANITIZE} -fno-sanitize-recover=all)
+    target_link_options(${target} PUBLIC -fsanitize=${BLOCKREPLAY_SANITIZE})
+  endif()
+endfunction()
+
+# blockreplay_library(NAME SOURCES ... DEPS ...)
+function(blockreplay_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  blockreplay_compile_options(${name})
+  target_link_libraries(${name} PUBLIC ${ARG_DEPS})
+endfunction()
+
+# blockreplay_test(NAME SOURCES ... DEPS ... [TIMEOUT seconds]): one GoogleTest program; each of its tests is a CTest test.
+function(blockreplay_test name)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPS" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 300)
+  endif()
+  add_executable(${name} ${ARG_SOURCES})
+  blockreplay_compile_options(${name})
+  target_compile_definitions(${name} PRIVATE BLOCKREPLAY_FIXTURES="${PROJECT_SOURCE_DIR}/fixtures")
+  target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gmock GTest::gtest_main)
+  include(GoogleTest)
+  gtest_discover_tests(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} DISCOVERY_TIMEOUT 60)
+endfunction()
+
+# blockreplay_fuzzer(NAME SOURCES ... DEPS ...): a libFuzzer program. Without BLOCKREPLAY_FUZZ the same source is
+# a test that runs the entry point over the committed corpus `<source dir>/corpus/<name>/`, so that findings stay fixed.
+function(blockreplay_fuzzer name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  if(BLOCKREPLAY_FUZZ)
+    add_executable(${name} ${ARG_SOURCES})
+    target_compile_options(${name} PRIVATE -fsanitize=fuzzer)
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  else()
+    add_executable(${name} ${ARG_SOURCES} ${PROJECT_SOURCE_DIR}/cmake/fuzz_corpus_main.cc)
+    add_test(NAME ${name}_corpus COMMAND ${name} ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${name})
+  endif()
+  blockreplay_compile_options(${name})
+  target_link_libraries(${name} PRIVATE ${ARG_DEPS})
+endfunction()
+
+# blockreplay_benchmark(NAME SOURCES ... DEPS ...): a Google Benchmark program.
+function(blockreplay_benchmark name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  blockreplay_compile_options(${name})
+  target_link_libraries(${name} PRIVATE ${ARG_DEPS} benchmark::benchmark)
+endfunction()
