@@ -1,11 +1,14 @@
 #pragma once
 
-// The one interface to ordered byte strings: engines, trees, branches and the keepers' views all speak it.
+// The one interface to ordered byte strings: engines, trees, branches and the keepers' views all
+// speak it.
 //
-// Keys and values are arbitrary bytes; keys compare as unsigned bytes. An empty value is a value: it is not the same
-// as an absent key. Keys and values handed in need to live only for the duration of the call.
+// Keys and values are arbitrary bytes; keys compare as unsigned bytes. An empty value is a value:
+// it is not the same as an absent key. Keys and values handed in need to live only for the duration
+// of the call.
 //
-// Threads: an object may be read by several threads at once only where its class says so; writes exclude everything else.
+// Threads: an object may be read by several threads at once only where its class says so; writes
+// exclude everything else.
 
 #include <memory>
 #include <optional>
@@ -17,7 +20,8 @@
 
 namespace blockreplay::storage {
 
-// The half-open range [start, end); no end means "to the last key". An empty start is the first key.
+// The half-open range [start, end); no end means "to the last key". An empty start is the first
+// key.
 struct KeyRange {
   std::string start;
   std::optional<std::string> end;
@@ -31,8 +35,8 @@ struct KeyRange {
 
 enum class Direction { kForward, kReverse };
 
-// A cursor over a range. Starts at the first element in its direction. Writing to the store it came from invalidates
-// it, unless the store's class says otherwise.
+// A cursor over a range. Starts at the first element in its direction. Writing to the store it came
+// from invalidates it, unless the store's class says otherwise.
 class Iterator {
  public:
   virtual ~Iterator() = default;
@@ -51,10 +55,12 @@ class Reader {
  public:
   virtual ~Reader() = default;
 
-  // True and `*value` assigned if the key exists; false and `*value` unchanged if not. Errors are I/O or corruption.
+  // True and `*value` assigned if the key exists; false and `*value` unchanged if not. Errors are
+  // I/O or corruption.
   virtual absl::StatusOr<bool> Get(std::string_view key, std::string* value) const = 0;
   virtual absl::StatusOr<bool> Has(std::string_view key) const = 0;
-  virtual std::unique_ptr<Iterator> NewIterator(const KeyRange& range, Direction direction) const = 0;
+  virtual std::unique_ptr<Iterator> NewIterator(const KeyRange& range,
+                                                Direction direction) const = 0;
 };
 
 class Store : public Reader {

@@ -7,9 +7,9 @@
 
 namespace blockreplay::storage {
 
-// Writes to be applied to an engine at once, in order, independent of the engine. One flat buffer, so that building it
-// on the hashing threads costs two copies of the bytes and no allocation per entry, and batches of several stores
-// can be joined. Not thread-safe.
+// Writes to be applied to an engine at once, in order, independent of the engine. One flat buffer,
+// so that building it on the hashing threads costs two copies of the bytes and no allocation per
+// entry, and batches of several stores can be joined. Not thread-safe.
 class WriteBatch {
  public:
   enum class Op : uint8_t { kPut = 0, kDelete = 1, kDeleteRange = 2 };
@@ -30,7 +30,8 @@ class WriteBatch {
   // Bytes of the buffer: the keys and values and a few bytes for each entry.
   size_t byte_size() const { return buffer_.size(); }
 
-  // Calls `visit(op, key, value)` for each entry in order; for a range, `key` is its start and `value` its end.
+  // Calls `visit(op, key, value)` for each entry in order; for a range, `key` is its start and
+  // `value` its end.
   template <typename Visitor>
   void ForEach(Visitor&& visit) const;
 
@@ -41,7 +42,8 @@ class WriteBatch {
     Op op;
   };
 
-  void AppendEntry(Op op, std::string_view key_prefix, std::string_view key, std::string_view value);
+  void AppendEntry(Op op, std::string_view key_prefix, std::string_view key,
+                   std::string_view value);
 
   std::string buffer_;
   size_t count_ = 0;
