@@ -1,0 +1,80 @@
+#pragma once
+
+// What a block replayer knows of a chain. A chain executes one phase at a time on a branch of the
+// state; it is given the request and that state, never a recorded response or recorded writes. Its
+// writes stay on the branch: the caller decides what becomes of them.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "keeper/sdk/event.h"
+#include "keeper/sdk/store.h"
+#include "tendermint/abci/types.pb.h"
+
+namespace blockreplay::keeper {
+
+enum class PhaseKind { kInitChain, kBeginBlock, kTx, kEndBlock };
+
+// What a phase answers. Durable only in what the block's results hold.
+struct PhaseResult {
+  // Transactions.
+  uint32_t code = 0;
+  std::string codespace;
+  int64_t gas_wanted = 0;
+  int64_t gas_used = 0;
+  std::string data;
+  std::string log;  // for people; not part of consensus
+  // In the order of emission; for begin and end block with their `mode` attribute.
+  sdk::Events events;
+  // End block.
+  std::vector<tendermint::abci::ValidatorUpdate> validator_updates;
+};
+
+// Not thread-safe. One block at a time: StartBlock, BeginBlock, DeliverTx in order, EndBlock. What
+// a chain remembers from one phase of a block to a later one is in the object; nothing is carried
+// over to the next block but caches.
+class Chain {
+ public:
+  virtual ~Chain() = default;
+
+  // Stores by StoreId: names as in the multistore, ascending.
+  virtual const std::vector<std::string>& store_names() const = 0;
+
+  // The request must live until the next StartBlock.
+  virtual absl::Status StartBlock(const tendermint::abci::RequestFinalizeBlock& request) = 0;
+
+  // Each runs one phase on `state`, a branch of the state after the phases before it.
+  // kUnimplemented: there is no native code for (a part of) this phase, what is on the branch is
+  // meaningless. Other errors: the state can't be read, or an invariant is broken; replay must
+  // stop. A failed transaction is not an error.
+  virtual absl::StatusOr<PhaseResult> BeginBlock(sdk::MultiStore* state) = 0;
+  virtual absl::StatusOr<PhaseResult> DeliverTx(int index, sdk::MultiStore* state) = 0;
+  virtual absl::StatusOr<PhaseResult> EndBlock(sdk::MultiStore* state) = 0;
+
+  // Short name of the kind of a transaction for reports and profiles, such as "/types.MsgDeposit
+  // swap"; never fails.
+  virtual std::string DescribeTx(std::string_view tx) const = 0;
+  // A stored key as people read it, and a stored value field by field; hex where the type is
+  // unknown.
+  virtual std::string DescribeKey(std::string_view store, std::string_view key) const = 0;
+  virtual std::string DescribeValue(std::string_view store, std::string_view key,
+                                    std::string_view value) const = 0;
+};
+
+// What of a recording's manifest selects the rules that it was made under.
+struct ChainSpec {
+  std::string application;  // "thornode"
+  std::string version;      // "3.17.0"
+  std::string build_tags;   // "mainnet", "mocknet,regtest"
+  std::string chain_id;
+};
+
+// The one place where chains are registered. kNotFound names what is known.
+absl::StatusOr<std::unique_ptr<Chain>> NewChain(const ChainSpec& spec);
+
+}  // namespace blockreplay::keeper
