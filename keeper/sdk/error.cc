@@ -5,11 +5,10 @@
 namespace blockreplay::keeper::sdk {
 
 Error::Error(const ErrorCode& code, std::string_view message)
-    : rep_(std::make_shared<const Rep>(Rep{code,
-                                           message.empty()
-                                               ? std::string(code.description)
-                                               : StrCat(message, ": ", code.description),
-                                           nullptr})) {}
+    : rep_(std::make_shared<const Rep>(Rep{
+          code,
+          message.empty() ? std::string(code.description) : StrCat(message, ": ", code.description),
+          nullptr})) {}
 
 Error Error::New(std::string message) {
   return Error(std::make_shared<const Rep>(Rep{kErrUnregistered, std::move(message), nullptr}));
@@ -22,8 +21,8 @@ Error Error::Opaque(std::string_view message, const Error& cause) {
 
 Error Error::Wrap(std::string_view message) const {
   if (rep_ == nullptr) return {};
-  return Error(std::make_shared<const Rep>(
-      Rep{rep_->code, StrCat(message, ": ", rep_->message), rep_}));
+  return Error(
+      std::make_shared<const Rep>(Rep{rep_->code, StrCat(message, ": ", rep_->message), rep_}));
 }
 
 bool Error::Is(const ErrorCode& code) const {
