@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace blockreplay::profiling {
 
@@ -48,6 +49,11 @@ struct LabelValues {
   int64_t height = 0;  // 0: none
 
   friend bool operator==(const LabelValues&, const LabelValues&) = default;
+  template <typename H>
+  friend H AbslHashValue(H h, const LabelValues& values) {
+    return H::combine(H::combine_contiguous(std::move(h), values.ids, kLabelKeyCount),
+                      values.height);
+  }
 };
 
 namespace internal {
