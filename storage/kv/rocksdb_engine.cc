@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -21,6 +22,7 @@
 #include "rocksdb/write_batch.h"
 #include "storage/kv/rocksdb_settings.h"
 #include "storage/kv/rocksdb_status.h"
+#include "storage/kv/seek_compaction.h"
 
 namespace blockreplay::storage {
 namespace {
@@ -89,12 +91,23 @@ class JobListener final : public rocksdb::EventListener {
   // On the thread of OnFlushBegin.
   void OnFlushCompleted(rocksdb::DB* /*db*/, const rocksdb::FlushJobInfo& /*info*/) override {
     flush_cpu_micros.fetch_add(ThreadCpuMicros() - flush_start_micros_, std::memory_order_relaxed);
+    table_changes.fetch_add(1, std::memory_order_release);
   }
   void OnCompactionBegin(rocksdb::DB* /*db*/, const rocksdb::CompactionJobInfo& info) override {
+#if BLOCKREPLAY_ROCKSDB_CAN_COMPACT_ON_READS
+    if (info.compaction_reason == rocksdb::CompactionReason::kReadTriggered) {
+      read_triggered.fetch_add(1, std::memory_order_relaxed);
+    }
+#endif
     Notify({BackgroundJob::Kind::kCompaction, CompactionReasonName(info.compaction_reason)});
   }
   void OnCompactionCompleted(rocksdb::DB* /*db*/, const rocksdb::CompactionJobInfo& info) override {
     compaction_cpu_micros.fetch_add(info.stats.cpu_micros, std::memory_order_relaxed);
+    table_changes.fetch_add(1, std::memory_order_release);
+  }
+  void OnExternalFileIngested(rocksdb::DB* /*db*/,
+                              const rocksdb::ExternalFileIngestionInfo& /*info*/) override {
+    table_changes.fetch_add(1, std::memory_order_release);
   }
   void OnStallConditionsChanged(const rocksdb::WriteStallInfo& info) override {
     if (info.condition.prev == rocksdb::WriteStallCondition::kNormal) {
@@ -105,6 +118,8 @@ class JobListener final : public rocksdb::EventListener {
   std::atomic<uint64_t> flush_cpu_micros{0};
   std::atomic<uint64_t> compaction_cpu_micros{0};
   std::atomic<uint64_t> stalls{0};
+  std::atomic<uint64_t> table_changes{0};
+  std::atomic<uint64_t> read_triggered{0};
 
  private:
   void Notify(const BackgroundJob& job) {
@@ -119,8 +134,9 @@ thread_local uint64_t JobListener::flush_start_micros_ = 0;
 
 class RocksDbIterator final : public Iterator {
  public:
-  RocksDbIterator(rocksdb::DB* db, const std::string& path, const KeyRange& range,
-                  Direction direction)
+  // `seek` may be null.
+  RocksDbIterator(rocksdb::DB* db, SeekCompactor* seek, const std::string& path,
+                  const KeyRange& range, Direction direction)
       : path_(path), start_(range.start), end_(range.end.value_or("")), direction_(direction) {
     if (range.end && end_ <= start_) return;  // empty; RocksDB wants ordered bounds
     rocksdb::ReadOptions options;
@@ -135,6 +151,8 @@ class RocksDbIterator final : public Iterator {
     } else {
       it_->SeekToLast();  // to the last key below the upper bound
     }
+    if (seek != nullptr) sampler_.emplace(seek);
+    Sample();
   }
 
   bool Valid() const override { return it_ != nullptr && it_->Valid(); }
@@ -144,6 +162,7 @@ class RocksDbIterator final : public Iterator {
     } else {
       it_->Prev();
     }
+    Sample();
   }
   std::string_view key() const override { return ToView(it_->key()); }
   std::string_view value() const override { return ToView(it_->value()); }
@@ -153,6 +172,10 @@ class RocksDbIterator final : public Iterator {
   }
 
  private:
+  void Sample() {
+    if (sampler_ && it_->Valid()) sampler_->OnElement(it_->key(), it_->value().size());
+  }
+
   const std::string& path_;
   const std::string start_;
   const std::string end_;
@@ -160,6 +183,7 @@ class RocksDbIterator final : public Iterator {
   rocksdb::Slice lower_;
   rocksdb::Slice upper_;
   std::unique_ptr<rocksdb::Iterator> it_;
+  std::optional<SeekCompactor::Sampler> sampler_;
 };
 
 // RocksDB takes every directory with a file CURRENT for its own, and one without CURRENT for an
@@ -222,6 +246,12 @@ class RocksDbEngine::Impl {
   std::shared_ptr<rocksdb::Statistics> statistics;
   std::shared_ptr<rocksdb::Cache> cache;
   std::unique_ptr<rocksdb::DB> db;
+  std::unique_ptr<SeekCompactor> seek;  // null when off
+
+  rocksdb::Status Get(std::string_view key, rocksdb::PinnableSlice* value) const {
+    if (seek != nullptr) return seek->Get(ToSlice(key), value);
+    return db->Get(rocksdb::ReadOptions(), db->DefaultColumnFamily(), ToSlice(key), value);
+  }
 
   uint64_t IntProperty(const std::string& name) const {
     uint64_t value = 0;
@@ -274,14 +304,17 @@ absl::StatusOr<std::unique_ptr<RocksDbEngine>> RocksDbEngine::Open(const std::st
   }
   if (!status.ok()) return FromRocksDb(status, "open", path);
   impl->db.reset(db);
+  if (absl::Status off = VerifyReadsTriggerNothing(db->GetOptions()); !off.ok()) return off;
+  if (options.seek_compaction && !options.read_only) {
+    impl->seek = std::make_unique<SeekCompactor>(db, &impl->listener->table_changes);
+  }
   return std::unique_ptr<RocksDbEngine>(new RocksDbEngine(std::move(impl)));
 }
 
 absl::StatusOr<bool> RocksDbEngine::Get(std::string_view key, std::string* value) const {
   // A pinned block is copied once, into *value; a memtable entry lands there directly.
   rocksdb::PinnableSlice slice(value);
-  const rocksdb::Status status = impl_->db->Get(
-      rocksdb::ReadOptions(), impl_->db->DefaultColumnFamily(), ToSlice(key), &slice);
+  const rocksdb::Status status = impl_->Get(key, &slice);
   if (status.IsNotFound()) return false;
   if (!status.ok()) return FromRocksDb(status, "read from", impl_->path);
   if (slice.IsPinned()) value->assign(slice.data(), slice.size());
@@ -290,8 +323,7 @@ absl::StatusOr<bool> RocksDbEngine::Get(std::string_view key, std::string* value
 
 absl::StatusOr<bool> RocksDbEngine::Has(std::string_view key) const {
   rocksdb::PinnableSlice slice;
-  const rocksdb::Status status = impl_->db->Get(
-      rocksdb::ReadOptions(), impl_->db->DefaultColumnFamily(), ToSlice(key), &slice);
+  const rocksdb::Status status = impl_->Get(key, &slice);
   if (status.IsNotFound()) return false;
   if (!status.ok()) return FromRocksDb(status, "read from", impl_->path);
   return true;
@@ -299,7 +331,8 @@ absl::StatusOr<bool> RocksDbEngine::Has(std::string_view key) const {
 
 std::unique_ptr<Iterator> RocksDbEngine::NewIterator(const KeyRange& range,
                                                      Direction direction) const {
-  return std::make_unique<RocksDbIterator>(impl_->db.get(), impl_->path, range, direction);
+  return std::make_unique<RocksDbIterator>(impl_->db.get(), impl_->seek.get(), impl_->path, range,
+                                           direction);
 }
 
 absl::Status RocksDbEngine::Set(std::string_view key, std::string_view value) {
@@ -349,6 +382,7 @@ Engine::Stats RocksDbEngine::stats() const {
   stats.flush_cpu_micros = impl_->listener->flush_cpu_micros;
   stats.stall_micros = ticker(rocksdb::STALL_MICROS);
   stats.stalls = impl_->listener->stalls;
+  if (impl_->seek != nullptr) stats.seek_compactions = impl_->seek->compactions();
   std::string level0;
   if (impl_->db->GetProperty(Properties::kNumFilesAtLevelPrefix + "0", &level0)) {
     stats.level0_files = std::stoull(level0);
@@ -371,12 +405,17 @@ absl::Status RocksDbEngine::CompactAll() {
 
 absl::Status RocksDbEngine::WaitForBackgroundWork() {
   using Properties = rocksdb::DB::Properties;
+  if (impl_->seek != nullptr) impl_->seek->WaitUntilIdle();
   // RocksDB 7 has no call for it.
   while (impl_->IntProperty(Properties::kMemTableFlushPending) != 0 ||
          impl_->IntProperty(Properties::kNumRunningFlushes) != 0 ||
          impl_->IntProperty(Properties::kCompactionPending) != 0 ||
          impl_->IntProperty(Properties::kNumRunningCompactions) != 0) {
-    if (impl_->IntProperty(Properties::kBackgroundErrors) != 0) break;
+    if (impl_->IntProperty(Properties::kBackgroundErrors) != 0) {
+      return absl::UnavailableError(
+          absl::StrCat("database ", impl_->path,
+                       ": a background job failed; see the file LOG in that directory"));
+    }
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   return absl::OkStatus();
@@ -391,8 +430,18 @@ absl::Status RocksDbEngine::Checkpoint(const std::string& dir) {
 }
 
 std::string RocksDbEngine::SeekCompactionDescription() const {
-  return absl::StrCat("off (RocksDB ", ROCKSDB_MAJOR, ".", ROCKSDB_MINOR, ".", ROCKSDB_PATCH,
-                      " has no read-triggered compaction)");
+  const std::string version =
+      absl::StrCat("RocksDB ", ROCKSDB_MAJOR, ".", ROCKSDB_MINOR, ".", ROCKSDB_PATCH);
+#if BLOCKREPLAY_ROCKSDB_CAN_COMPACT_ON_READS
+  const std::string own =
+      absl::StrCat(version, " with read_triggered_compaction_threshold=0, ",
+                   impl_->listener->read_triggered.load(), " read-triggered jobs");
+#else
+  const std::string own = absl::StrCat(version, " has no read-triggered compaction");
+#endif
+  if (impl_->seek == nullptr) return absl::StrCat("off (", own, ")");
+  return absl::StrCat("on (LevelDB's rule emulated: max(100, bytes/16384) seeks per table; ", own,
+                      ")");
 }
 
 const std::string& RocksDbEngine::path() const { return impl_->path; }

@@ -1,13 +1,14 @@
 #include "storage/kv/rocksdb_settings.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
+#include <string>
 
 #include "rocksdb/cache.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/table.h"
-#include "rocksdb/version.h"
 #include "rocksdb/write_buffer_manager.h"
 
 // The load that these numbers are for, below prefixes `s/k:<store>/`:
@@ -123,8 +124,8 @@ absl::StatusOr<rocksdb::Options> MakeRocksDbSettings(const RocksDbOptions& optio
 
   out.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
 
-#if ROCKSDB_MAJOR > 11 || (ROCKSDB_MAJOR == 11 && ROCKSDB_MINOR >= 2)
-  // Set by name, because the member does not exist in older headers. 0 is off.
+#if BLOCKREPLAY_ROCKSDB_CAN_COMPACT_ON_READS
+  // Set by name: whether and how the member exists depends on the version. 0 is off.
   rocksdb::ColumnFamilyOptions with_reads_off;
   const rocksdb::Status status = rocksdb::GetColumnFamilyOptionsFromString(
       rocksdb::ConfigOptions(), rocksdb::ColumnFamilyOptions(out),
@@ -136,6 +137,25 @@ absl::StatusOr<rocksdb::Options> MakeRocksDbSettings(const RocksDbOptions& optio
   static_cast<rocksdb::ColumnFamilyOptions&>(out) = with_reads_off;
 #endif
   return out;
+}
+
+absl::Status VerifyReadsTriggerNothing(const rocksdb::Options& options) {
+#if BLOCKREPLAY_ROCKSDB_CAN_COMPACT_ON_READS
+  std::string text;
+  const rocksdb::Status status =
+      rocksdb::GetStringFromColumnFamilyOptions(&text, rocksdb::ColumnFamilyOptions(options));
+  const std::string name = "read_triggered_compaction_threshold=";
+  const size_t at = text.find(name);
+  if (!status.ok() || at == std::string::npos ||
+      std::strtod(text.c_str() + at + name.size(), nullptr) != 0) {
+    return absl::InternalError(
+        "cannot verify that RocksDB's read-triggered compaction is off; report this with the "
+        "version of RocksDB");
+  }
+#else
+  (void)options;  // by construction: there is no such option
+#endif
+  return absl::OkStatus();
 }
 
 }  // namespace blockreplay::storage
