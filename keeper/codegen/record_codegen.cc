@@ -45,14 +45,17 @@ bool IsOurs(const FileDescriptor* file) {
   return file->package() == "types" || file->package() == "common";
 }
 
-// snake_case of names such as LP_units, obsTx, PubKey.
+// snake_case of names such as LP_units, obsTx, PubKey, LPIncomeSplit.
 std::string FieldName(const FieldDescriptor* field) {
   std::string out;
   const std::string& name = field->name();
   for (size_t i = 0; i < name.size(); ++i) {
     const bool upper = std::isupper(static_cast<unsigned char>(name[i])) != 0;
     const bool after_lower = i > 0 && std::islower(static_cast<unsigned char>(name[i - 1])) != 0;
-    if (upper && after_lower) out.push_back('_');
+    const bool ends_acronym = i > 0 && std::isupper(static_cast<unsigned char>(name[i - 1])) != 0 &&
+                              i + 1 < name.size() &&
+                              std::islower(static_cast<unsigned char>(name[i + 1])) != 0;
+    if (upper && (after_lower || ends_acronym)) out.push_back('_');
     out.push_back(static_cast<char>(std::tolower(static_cast<unsigned char>(name[i]))));
   }
   if (out == "operator" || out == "register" || out == "delete" || out == "new") out.push_back('_');
@@ -80,6 +83,8 @@ class Generator {
       names_[m->full_name()] = clash ? "Common" + m->name() : m->name();
     }
     for (const auto& [message, name] : HandWritten()) names_[message] = name;
+    // `Network` is already what keeper/thorchain/common calls the kind of network.
+    names_["types.Network"] = "NetworkRecord";
     std::vector<const Descriptor*> sorted;
     std::set<const Descriptor*> seen;
     for (const Descriptor* m : messages_) Visit(m, &seen, &sorted);

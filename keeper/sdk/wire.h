@@ -91,6 +91,8 @@ class WireReader {
   explicit WireReader(std::string_view bytes) : p_(bytes.data()), end_(p_ + bytes.size()) {}
 
   bool AtEnd() const { return p_ == end_; }
+  // Bytes of `bytes`, which it was made with, read so far.
+  size_t Position(std::string_view bytes) const { return static_cast<size_t>(p_ - bytes.data()); }
   bool Varint(uint64_t* value) {
     uint64_t result = 0;
     for (int shift = 0; shift < 64; shift += 7) {
