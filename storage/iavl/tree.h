@@ -45,8 +45,9 @@ struct TreeOptions {
 // ("s/k:<store>/" below a multistore).
 //
 // Nodes live in memory; those that are not there are read from the database when needed. The batch
-// of a Commit, Load or Flush must be visible in `db` before the next Trim, Flush, Rollback,
-// GetImmutable or DeleteVersionsTo; reads and writes in between find their nodes in memory.
+// of a Commit, Load or Flush must be visible in `db` before the next Trim, Flush, Rollback or
+// GetImmutable, and before the second DeleteVersionsTo after it; reads and writes in between find
+// their nodes in memory.
 //
 // Threads: one at a time for a tree and its views, reads included; trees share nothing, so
 // different ones may run in parallel over one database.
@@ -73,7 +74,9 @@ class Tree : public CommitTree {
 
   ~Tree() override;
 
-  // Store. Reads see the pending writes. An empty key is allowed. Writing invalidates iterators.
+  // Store. Reads see the pending writes. An empty key is allowed. An iterator reads the state in
+  // which it was made, also while the tree is written to, but must be gone before Commit, Flush,
+  // Rollback and Trim.
   absl::StatusOr<bool> Get(std::string_view key, std::string* value) const override;
   absl::StatusOr<bool> Has(std::string_view key) const override;
   std::unique_ptr<Iterator> NewIterator(const KeyRange& range, Direction direction) const override;
@@ -115,10 +118,11 @@ class Tree : public CommitTree {
   // First version that GetImmutable can open, 0 if there is none.
   absl::StatusOr<int64_t> FirstVersion() const;
   absl::StatusOr<std::vector<int64_t>> AvailableVersions() const;
-  // kNotFound if the version does not exist or is not retained. The latest version of a tree that
-  // changes its nodes in place is read from the database; where that does not have it (deferred,
-  // not flushed), the view shares the tree's nodes, is refused while there are pending writes, and
-  // is invalidated by the next write.
+  // kNotFound if the version does not exist or is not retained. A view of the latest version shares
+  // the nodes in memory (writes then copy what it sees); others are read from the database, or from
+  // memory where it keeps them. A version that is in memory only and has writes pending on top is
+  // refused with kFailedPrecondition, unless its nodes are kept (retained_versions, copy_on_write).
+  // Must not outlive the tree.
   absl::StatusOr<std::unique_ptr<View>> GetImmutable(int64_t version) const;
 
  private:
