@@ -110,8 +110,10 @@ absl::Status ThreadSampler::Start(const Options& options) {
   // One writer per ring.
   sigaddset(&action.sa_mask, kCpuSignal);
   sigaddset(&action.sa_mask, kWallSignal);
-  for (const int signal : {kCpuSignal, kWallSignal}) {
-    if (sigaction(signal, &action, nullptr) != 0) {
+  for (const auto& [signal, wanted] : {std::pair{kCpuSignal, options.cpu_period_nanos > 0},
+                                       std::pair{kWallSignal, options.wall_period_nanos > 0}}) {
+    // What we don't use may be somebody else's: gperftools' profiler lives by SIGPROF too.
+    if (wanted && sigaction(signal, &action, nullptr) != 0) {
       return absl::InternalError(
           absl::StrCat("cannot handle signal ", signal, ": ", std::strerror(errno)));
     }

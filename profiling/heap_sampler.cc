@@ -34,6 +34,7 @@ struct ThreadState {
   // again.
   bool busy = false;
   LabelId role = kNoLabel;
+  int role_checks = 0;
 };
 
 constinit thread_local ThreadState thread_state __attribute__((tls_model("initial-exec")));
@@ -96,7 +97,10 @@ int64_t NextGap(ThreadState& thread, int64_t mean) {
 }
 
 LabelId RoleOfThread(ThreadState& thread) {
-  if (thread.role == kNoLabel) {
+  // Threads are named after they have started: ask the kernel again for the first few samples.
+  constexpr int kRoleChecks = 5;
+  if (thread.role_checks < kRoleChecks) {
+    ++thread.role_checks;
     const auto tid = static_cast<pid_t>(syscall(SYS_gettid));
     thread.role = InternLabel(ThreadRoleOf(ThreadName(tid), tid == getpid()));
   }

@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "profiling/cpu_sampler.h"
+#include "profiling/gperftools_profile.h"
 #include "profiling/heap_sampler.h"
 #include "profiling/labels.h"
 #include "profiling/process_stats.h"
@@ -71,7 +72,8 @@ class SamplingProfiler final : public Profiler {
       : options_(options),
         cpu_(options.height_bucket),
         wall_(options.height_bucket),
-        heap_(options.height_bucket) {}
+        heap_(options.height_bucket),
+        cpu_period_nanos_(kSecond / std::max(options.cpu_hz, 1)) {}
 
   ~SamplingProfiler() override {
     Stop();
@@ -87,9 +89,14 @@ class SamplingProfiler final : public Profiler {
       heap_runs_ = true;
     }
     start_cpu_ = GetProcessUsage().cpu_nanos();
-    if (options_.cpu || options_.wall) {
+    if (UsesGperftools()) {
+      absl::Status status = gperftools_.Start(options_.cpu_hz);
+      if (!status.ok()) return status;
+      gperftools_runs_ = true;
+    }
+    if ((options_.cpu && !UsesGperftools()) || options_.wall) {
       ThreadSampler::Options sampler;
-      if (options_.cpu) {
+      if (options_.cpu && !UsesGperftools()) {
         sampler.cpu_period_nanos = kSecond / options_.cpu_hz;
         sampler.cpu_store = &cpu_;
       }
@@ -116,9 +123,13 @@ class SamplingProfiler final : public Profiler {
       ThreadSampler::Get().Stop();
       stop_cpu_ = GetProcessUsage().cpu_nanos();
     }
+    if (gperftools_runs_) {
+      StopGperftools();
+      stop_cpu_ = GetProcessUsage().cpu_nanos();
+    }
     if (heap_runs_) heap_sampler::Stop();
     if (stop_monotonic_ == 0) stop_monotonic_ = MonotonicNanos();
-    threads_run_ = heap_runs_ = false;
+    threads_run_ = gperftools_runs_ = heap_runs_ = false;
   }
 
   absl::StatusOr<Profile> Collect(ProfileKind kind, const ProfileRequest& request) override {
@@ -132,6 +143,17 @@ class SamplingProfiler final : public Profiler {
       if (mark != nullptr && MarkOwner(*mark) != this) {
         return absl::InvalidArgumentError("the mark is empty or another profiler's");
       }
+    }
+    if (kind == ProfileKind::kCpu && UsesGperftools()) {
+      if (request.since != nullptr || request.until != nullptr) {
+        return absl::UnimplementedError(
+            "gperftools' CPU profiler makes profiles of whole runs only");
+      }
+      if (gperftools_runs_) {
+        return absl::FailedPreconditionError(
+            "gperftools' CPU profiler must be stopped before its profile can be read");
+      }
+      if (!gperftools_status_.ok()) return gperftools_status_;
     }
     static const LabelId kProfilePhase = InternLabel("profile");
     ScopedLabel phase(LabelKey::kPhase, kProfilePhase);
@@ -187,6 +209,10 @@ class SamplingProfiler final : public Profiler {
     stats.lost_samples = threads.lost_samples;
     stats.truncated_stacks = threads.truncated_stacks;
     stats.sampled_cpu_nanos = threads.cpu_nanos;
+    if (UsesGperftools()) {
+      stats.cpu_samples = gperftools_samples_;
+      stats.sampled_cpu_nanos = gperftools_nanos_;
+    }
     stats.process_cpu_nanos =
         (stop_cpu_ != 0 ? stop_cpu_ : GetProcessUsage().cpu_nanos()) - start_cpu_;
     stats.handler_nanos = threads.handler_nanos;
@@ -206,7 +232,7 @@ class SamplingProfiler final : public Profiler {
     switch (kind) {
       case ProfileKind::kCpu:
         return ProfileBuilder(symbolizer, {{"samples", "count"}, {"cpu", "nanoseconds"}}, "cpu",
-                              {"cpu", "nanoseconds"}, kSecond / options_.cpu_hz);
+                              {"cpu", "nanoseconds"}, cpu_period_nanos_);
       case ProfileKind::kWall:
         return ProfileBuilder(symbolizer, {{"samples", "count"}, {"wall", "nanoseconds"}}, "wall",
                               {"wall", "nanoseconds"}, kSecond / options_.wall_hz);
@@ -221,6 +247,26 @@ class SamplingProfiler final : public Profiler {
                            "inuse_space", {"space", "bytes"}, options_.heap_sample_bytes);
     builder.SetDropFrames(kAllocatorFrames);
     return builder;
+  }
+
+  bool UsesGperftools() const {
+    return options_.cpu && options_.cpu_backend == CpuBackend::kGperftools;
+  }
+
+  void StopGperftools() {
+    absl::StatusOr<GperftoolsProfile> profile = gperftools_.Stop();
+    if (!profile.ok()) {
+      gperftools_status_ = profile.status();
+      return;
+    }
+    cpu_period_nanos_ = profile->period_nanos;
+    for (const GperftoolsProfile::Record& record : profile->records) {
+      const auto nanos = static_cast<int64_t>(record.count) * profile->period_nanos;
+      cpu_.Add(cpu_.Intern(record.stack, LabelValues{}), static_cast<double>(record.count),
+               static_cast<double>(nanos));
+      gperftools_samples_ += record.count;
+      gperftools_nanos_ += nanos;
+    }
   }
 
   std::string Summary() const {
@@ -241,12 +287,18 @@ class SamplingProfiler final : public Profiler {
   SampleStore wall_;
   SampleStore heap_;
   bool threads_run_ = false;
+  bool gperftools_runs_ = false;
   bool heap_runs_ = false;
   int64_t start_wall_ = 0;
   int64_t start_monotonic_ = 0;
   int64_t stop_monotonic_ = 0;  // 0: runs
   int64_t start_cpu_ = 0;
   int64_t stop_cpu_ = 0;
+  int64_t cpu_period_nanos_ = 0;
+  GperftoolsCpuProfiler gperftools_;
+  absl::Status gperftools_status_;
+  uint64_t gperftools_samples_ = 0;
+  int64_t gperftools_nanos_ = 0;
 };
 
 }  // namespace

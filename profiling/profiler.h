@@ -25,9 +25,10 @@ namespace blockreplay::profiling {
 // caller leaves its loop, stops the profiler and writes as usual.
 
 enum class CpuBackend {
-  kThreadTimers,  // a CPU-time timer per thread; labels, right totals on any number of cores
-                  // (cpu_sampler.h)
-  kGperftools,    // gperftools' process-wide timer; no labels, no marks: whole runs only
+  // A CPU-time timer per thread: labels, right totals on any number of cores (cpu_sampler.h).
+  kThreadTimers,
+  // gperftools' process-wide timer: no labels, no marks, whole runs only and only once stopped.
+  kGperftools,
 };
 
 struct ProfilerOptions {
@@ -87,10 +88,10 @@ class ProfileMark {
 
 // What to put into a profile, and where.
 struct ProfileRequest {
-  std::string path;  // for Write only
+  std::string path = {};  // for Write only
 
   // Shown by pprof with the profile's header: recording digest, range, revision, command line, …
-  std::vector<std::string> comments;
+  std::vector<std::string> comments = {};
 
   // Samples in [since, until) only; null: from the start, to now. For the heap this bounds the
   // allocation totals; memory in use is always what is in use now. Both must come from the same
