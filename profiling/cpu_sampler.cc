@@ -168,6 +168,7 @@ void ThreadSampler::Stop() {
     std::vector<int> indices;
     for (const auto& [tid, index] : slot_of_thread_) indices.push_back(index);
     for (const int index : indices) RemoveThreadLocked(index);
+    options_.cpu_store = options_.wall_store = nullptr;  // their owner may go now
     collector = std::move(collector_);
   }
   stop_condition_.notify_all();

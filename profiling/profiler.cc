@@ -64,7 +64,10 @@ absl::Status CheckOptions(const ProfilerOptions& options) {
   return absl::OkStatus();
 }
 
-std::atomic<bool> profiler_exists{false};
+// What can be had by one profiler at a time: signals and timers for threads, and the allocator's
+// hooks.
+std::atomic<bool> threads_taken{false};
+std::atomic<bool> heap_taken{false};
 
 class SamplingProfiler final : public Profiler {
  public:
@@ -77,10 +80,25 @@ class SamplingProfiler final : public Profiler {
 
   ~SamplingProfiler() override {
     Stop();
-    profiler_exists = false;
+    if (has_heap_) heap_taken = false;
+    if (has_threads_) threads_taken = false;
   }
 
   absl::Status Begin() {
+    if (options_.cpu || options_.wall) {
+      if (threads_taken.exchange(true)) {
+        return absl::FailedPreconditionError(
+            "a profiler of CPU or wall time runs already; there can be one per process");
+      }
+      has_threads_ = true;
+    }
+    if (options_.heap) {
+      if (heap_taken.exchange(true)) {
+        return absl::FailedPreconditionError(
+            "a heap profiler runs already; there can be one per process");
+      }
+      has_heap_ = true;
+    }
     start_wall_ = WallNanos();
     start_monotonic_ = MonotonicNanos();
     if (options_.heap) {
@@ -111,25 +129,29 @@ class SamplingProfiler final : public Profiler {
     return absl::OkStatus();
   }
 
-  void RefreshThreads() override { ThreadSampler::Get().Refresh(); }
+  void RefreshThreads() override {
+    if (has_threads_) ThreadSampler::Get().Refresh();
+  }
 
   ProfileMark TakeMark() override {
-    ThreadSampler::Get().Drain();
+    if (has_threads_) ThreadSampler::Get().Drain();
     return MakeMark(this, cpu_.Mark(), wall_.Mark(), heap_.Mark());
   }
 
   void Stop() override {
     if (threads_run_) {
       ThreadSampler::Get().Stop();
-      stop_cpu_ = GetProcessUsage().cpu_nanos();
     }
     if (gperftools_runs_) {
       StopGperftools();
-      stop_cpu_ = GetProcessUsage().cpu_nanos();
     }
     if (heap_runs_) heap_sampler::Stop();
-    if (stop_monotonic_ == 0) stop_monotonic_ = MonotonicNanos();
-    threads_run_ = gperftools_runs_ = heap_runs_ = false;
+    if (stop_monotonic_ == 0) {
+      stop_cpu_ = GetProcessUsage().cpu_nanos();
+      stop_monotonic_ = MonotonicNanos();
+    }
+    threads_run_ = heap_runs_ = false;
+    gperftools_runs_ = false;
   }
 
   absl::StatusOr<Profile> Collect(ProfileKind kind, const ProfileRequest& request) override {
@@ -159,7 +181,7 @@ class SamplingProfiler final : public Profiler {
     ScopedLabel phase(LabelKey::kPhase, kProfilePhase);
 
     // Samples first, symbols later: reading debug information allocates a lot.
-    ThreadSampler::Get().Drain();
+    if (has_threads_) ThreadSampler::Get().Drain();
     const SampleStore& store = kind == ProfileKind::kCpu    ? cpu_
                                : kind == ProfileKind::kWall ? wall_
                                                             : heap_;
@@ -176,7 +198,7 @@ class SamplingProfiler final : public Profiler {
     std::vector<SampleSum> in_use;
     if (kind == ProfileKind::kHeap) in_use = heap_sampler::InUse();
     const int64_t end_monotonic = request.until != nullptr ? MarkMonotonic(*request.until)
-                                  : stop_monotonic_ != 0   ? stop_monotonic_
+                                  : stop_monotonic_ != 0   ? stop_monotonic_.load()
                                                            : MonotonicNanos();
 
     absl::StatusOr<std::unique_ptr<Symbolizer>> symbolizer = Symbolizer::ForThisProcess();
@@ -201,7 +223,8 @@ class SamplingProfiler final : public Profiler {
   }
 
   ProfilerStats Stats() const override {
-    const ThreadSampler::Stats threads = ThreadSampler::Get().stats();
+    const ThreadSampler::Stats threads =
+        has_threads_ ? ThreadSampler::Get().stats() : ThreadSampler::Stats{};
     ProfilerStats stats;
     stats.cpu_samples = threads.cpu_samples;
     stats.wall_samples = threads.wall_samples;
@@ -214,7 +237,7 @@ class SamplingProfiler final : public Profiler {
       stats.sampled_cpu_nanos = gperftools_nanos_;
     }
     stats.process_cpu_nanos =
-        (stop_cpu_ != 0 ? stop_cpu_ : GetProcessUsage().cpu_nanos()) - start_cpu_;
+        (stop_cpu_ != 0 ? stop_cpu_.load() : GetProcessUsage().cpu_nanos()) - start_cpu_;
     stats.handler_nanos = threads.handler_nanos;
     stats.collector_cpu_nanos = threads.collector_cpu_nanos;
     return stats;
@@ -286,14 +309,17 @@ class SamplingProfiler final : public Profiler {
   SampleStore cpu_;
   SampleStore wall_;
   SampleStore heap_;
+  bool has_threads_ = false;
+  bool has_heap_ = false;
   bool threads_run_ = false;
-  bool gperftools_runs_ = false;
+  // Read by Collect and Stats on other threads.
+  std::atomic<bool> gperftools_runs_ = false;
   bool heap_runs_ = false;
   int64_t start_wall_ = 0;
   int64_t start_monotonic_ = 0;
-  int64_t stop_monotonic_ = 0;  // 0: runs
+  std::atomic<int64_t> stop_monotonic_ = 0;  // 0: runs
   int64_t start_cpu_ = 0;
-  int64_t stop_cpu_ = 0;
+  std::atomic<int64_t> stop_cpu_ = 0;
   int64_t cpu_period_nanos_ = 0;
   GperftoolsCpuProfiler gperftools_;
   absl::Status gperftools_status_;
@@ -305,9 +331,6 @@ class SamplingProfiler final : public Profiler {
 
 absl::StatusOr<std::unique_ptr<Profiler>> Profiler::Start(const ProfilerOptions& options) {
   if (absl::Status status = CheckOptions(options); !status.ok()) return status;
-  if (profiler_exists.exchange(true)) {
-    return absl::FailedPreconditionError("a profiler runs already; there can be one per process");
-  }
   auto profiler = std::make_unique<SamplingProfiler>(options);
   if (absl::Status status = profiler->Begin(); !status.ok()) return status;
   return profiler;

@@ -118,12 +118,14 @@ struct ProfilerStats {
   int64_t collector_cpu_nanos = 0;  // CPU time of the profiler's own threads
 };
 
-// At most one at a time. All methods may be called from any thread, Stop and the destructor from
-// one.
+// At most one of CPU or wall time and one of the heap at a time: a heap profiler may run all along
+// while CPU profilers come and go beside it. All methods may be called from any thread, Stop and
+// the destructor from one.
 class Profiler {
  public:
-  // Starts sampling. FailedPrecondition: another profiler runs. Unavailable: heap asked for in a
-  // program without tcmalloc (sanitizer builds). InvalidArgument: an option out of range.
+  // Starts sampling. FailedPrecondition: another profiler has what this one needs. Unavailable:
+  // heap asked for in a program without tcmalloc (sanitizer builds). InvalidArgument: an option out
+  // of range.
   static absl::StatusOr<std::unique_ptr<Profiler>> Start(const ProfilerOptions& options);
 
   // Whether Start with `heap` can succeed in this program.

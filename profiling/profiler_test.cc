@@ -308,6 +308,25 @@ TEST(ProfilerTest, HeapByLabelIsNearTheTruth) {
   }
 }
 
+TEST(ProfilerTest, CpuProfilersComeAndGoBesideAHeapProfiler) {
+  if (!Profiler::HeapProfilingAvailable()) GTEST_SKIP() << "not on tcmalloc";
+  const auto heap = StartOrDie({.heap = true});
+  ASSERT_NE(heap, nullptr);
+  EXPECT_TRUE(absl::IsFailedPrecondition(Profiler::Start({.heap = true}).status()));
+  for (int round = 0; round < 2; ++round) {
+    const auto cpu = StartOrDie({.cpu = true});
+    ASSERT_NE(cpu, nullptr);
+    ProfiledWork(100 * kMilli);
+    ProfiledAllocation(50'000'000);
+    EXPECT_GT(Sum(CollectOrDie(*cpu, ProfileKind::kCpu), 0), 0);
+    // Asking for both fails as a whole, and takes nothing away.
+    EXPECT_TRUE(absl::IsFailedPrecondition(Profiler::Start({.cpu = true, .heap = true}).status()));
+    EXPECT_EQ(heap->Stats().cpu_samples, 0u);
+  }
+  ExpectAbout(SumUnder(CollectOrDie(*heap, ProfileKind::kHeap), "ProfiledAllocation", 1),
+              100'000'000, 0.02);
+}
+
 TEST(ProfilerTest, GperftoolsBackend) {
   auto started = Profiler::Start({.cpu = true, .cpu_backend = CpuBackend::kGperftools});
   if (absl::IsUnavailable(started.status())) GTEST_SKIP() << started.status();
@@ -345,6 +364,7 @@ TEST(ProfilerTest, RefusesWhatItCannotDo) {
   }
   const auto profiler = StartOrDie({.cpu = true});
   EXPECT_TRUE(absl::IsFailedPrecondition(Profiler::Start({.cpu = true}).status()));
+  EXPECT_TRUE(absl::IsFailedPrecondition(Profiler::Start({.wall = true}).status()));
   EXPECT_TRUE(absl::IsInvalidArgument(profiler->Collect(ProfileKind::kWall, {}).status()));
 }
 
