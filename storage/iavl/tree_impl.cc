@@ -549,8 +549,10 @@ absl::Status Tree::Impl::Expire(const VersionInfo& info, const std::optional<Nod
                                 WriteBatch* batch) {
   const int64_t persisted = store_->persisted_version;
   const bool legacy = info.version <= latest_legacy_;
+  bool root_orphaned = false;
   for (const Orphans::Key& key : info.orphans.keys) {
     if (key.version > persisted) continue;  // never written
+    root_orphaned |= key.version == info.version && key.nonce == kRootNonce;
     NodeId id;
     id.version = key.version;
     id.nonce = key.nonce;
@@ -564,8 +566,13 @@ absl::Status Tree::Impl::Expire(const VersionInfo& info, const std::optional<Nod
     batch->Delete(store_->prefix(), ShortKey::LegacyNode(hash).view());
   }
   if (legacy || info.version > persisted) return absl::OkStatus();
+  // A leaf that was the root and is a child now would stand where roots do, after all of its
+  // version is gone.
+  const bool lives_on =
+      !every() && !root_orphaned && info.root && info.root->IsRootOf(info.version);
   std::optional<std::string> moved;
-  absl::Status status = disk_.DeleteRoot(info.version, info.root, next_root, batch, &moved);
+  absl::Status status =
+      disk_.DeleteRoot(info.version, info.root, lives_on ? info.root : next_root, batch, &moved);
   if (status.ok() && moved) status = RenameRoot(info.version, *moved);
   return status;
 }
