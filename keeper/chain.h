@@ -70,8 +70,12 @@ class Chain {
 struct ChainSpec {
   std::string application;  // "thornode"
   std::string version;      // "3.17.0"
-  std::string build_tags;   // "mainnet", "mocknet,regtest"
+  std::string build_tags;   // "mainnet", "regtest,mocknet"
   std::string chain_id;
+  // THORChain's test builds: the version that its constants were pinned to, and the regression
+  // suite, which names the environment of the node. Empty otherwise.
+  std::string constants_version;
+  std::string suite;
 };
 
 // The one place where chains are registered. kNotFound names what is known.

@@ -37,6 +37,9 @@ class MessageHandler {
   virtual Error Handle(const Context& context, const Message& message) const = 0;
   // What a successful message answers.
   virtual Any Response() const = 0;
+  // Messages of the same group, which this names, exclude each other in one transaction. Empty: no
+  // group.
+  virtual std::string_view ExclusiveGroup(const Message&) const { return {}; }
 };
 
 // A MessageHandler for messages of type M.
@@ -58,6 +61,7 @@ class TypedMessageHandler : public MessageHandler {
   Error Handle(const Context& context, const Message& m) const final {
     return Handle(context, Value(m));
   }
+  std::string_view ExclusiveGroup(const Message& m) const final { return ExclusiveGroup(Value(m)); }
 
   static const M& Value(const Message& m) { return static_cast<const Holder&>(m).value; }
 
@@ -67,6 +71,7 @@ class TypedMessageHandler : public MessageHandler {
   virtual Result<std::vector<std::string>> Signers(const M& message) const = 0;
   virtual Error Ante(const Context& context, const M& message) const = 0;
   virtual Error Handle(const Context& context, const M& message) const = 0;
+  virtual std::string_view ExclusiveGroup(const M&) const { return {}; }
 
  private:
   struct Holder : public Message {

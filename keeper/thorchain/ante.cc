@@ -1,0 +1,506 @@
+#include "keeper/thorchain/ante.h"
+
+#include <openssl/evp.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <variant>
+
+#include "keeper/sdk/pub_key.h"
+#include "keeper/thorchain/modules.h"
+
+namespace blockreplay::keeper::thorchain {
+namespace {
+
+using cosmos::tx::v1beta1::ModeInfo;
+using sdk::PubKey;
+
+constexpr std::array<std::string_view, 5> kInjectedOnly{
+    "/types.MsgObservedTxQuorum", "/types.MsgNetworkFeeQuorum", "/types.MsgSolvencyQuorum",
+    "/types.MsgErrataTxQuorum", "/types.MsgPriceFeedQuorumBatch"};
+
+bool IsInjectedOnly(std::string_view type_url) {
+  return std::find(kInjectedOnly.begin(), kInjectedOnly.end(), type_url) != kInjectedOnly.end();
+}
+
+std::string BigEndian(uint64_t value, size_t size) {
+  std::string bytes(size, '\0');
+  for (size_t i = size; i-- > 0; value >>= 8) bytes[i] = static_cast<char>(value);
+  return bytes;
+}
+
+// The position of the transaction in its block, which CosmWasm shows to contracts: height and next
+// position.
+void CountTransaction(const Context& ctx) {
+  constexpr std::string_view kKey = "\x08";
+  const sdk::KVStore store = ctx.kv(kWasmStore);
+  const std::string height = BigEndian(static_cast<uint64_t>(ctx.height()), 8);
+  uint64_t count = 0;
+  if (const std::optional<std::string_view> bytes = store.Get(kKey)) {
+    if (bytes->size() < 12) throw sdk::Panic("runtime error: slice bounds out of range");
+    if (bytes->substr(0, 8) == height) {
+      for (const char c : bytes->substr(8, 4)) count = count << 8 | static_cast<uint8_t>(c);
+    }
+  }
+  store.Set(kKey, height + BigEndian(count + 1, 4));
+}
+
+// A signature as the SDK unpacks it from its mode and raw bytes.
+struct Signature {
+  bool is_multi = false;
+  cosmos::tx::signing::v1beta1::SignMode mode{};
+  std::string bytes;  // single
+  const cosmos::crypto::multisig::v1beta1::CompactBitArray* bits = nullptr;
+  std::vector<Signature> parts;
+};
+
+// Nothing where the SDK returns an error.
+std::optional<std::vector<std::string>> DecodeMultiSignature(std::string_view bytes) {
+  std::vector<std::string> signatures;
+  sdk::WireReader r(bytes);
+  while (!r.AtEnd()) {
+    uint32_t number = 0;
+    sdk::WireType type{};
+    // Unknown fields are rejected.
+    if (!r.Tag(&number, &type) || number != 1 || !ReadRepeatedText(&r, type, &signatures)) {
+      return std::nullopt;
+    }
+  }
+  return signatures;
+}
+
+std::optional<Signature> UnpackSignature(const ModeInfo& mode, std::string_view bytes, int depth) {
+  constexpr int kDeepest = 16;
+  Signature signature;
+  if (mode.has_single()) {
+    signature.mode = mode.single().mode();
+    signature.bytes = bytes;
+    return signature;
+  }
+  if (!mode.has_multi() || depth > kDeepest) throw sdk::Panic("unexpected ModeInfo data type");
+  signature.is_multi = true;
+  signature.bits = &mode.multi().bitarray();
+  const std::optional<std::vector<std::string>> parts = DecodeMultiSignature(bytes);
+  if (!parts) return std::nullopt;
+  if (static_cast<size_t>(mode.multi().mode_infos_size()) > parts->size()) {
+    throw sdk::Panic("runtime error: index out of range");
+  }
+  for (int i = 0; i < mode.multi().mode_infos_size(); ++i) {
+    std::optional<Signature> part =
+        UnpackSignature(mode.multi().mode_infos(i), (*parts)[static_cast<size_t>(i)], depth + 1);
+    if (!part) return std::nullopt;
+    signature.parts.push_back(*std::move(part));
+  }
+  return signature;
+}
+
+int BitCount(const cosmos::crypto::multisig::v1beta1::CompactBitArray& bits) {
+  const int elements = static_cast<int>(bits.elems().size());
+  if (bits.extra_bits_stored() == 0) return elements * 8;
+  return (elements - 1) * 8 + static_cast<int>(bits.extra_bits_stored());
+}
+
+bool BitAt(const cosmos::crypto::multisig::v1beta1::CompactBitArray& bits, int i) {
+  if (i < 0 || i >= BitCount(bits)) return false;
+  const auto byte = static_cast<uint8_t>(bits.elems()[static_cast<size_t>(i) / 8]);
+  return (byte >> (7 - i % 8) & 1) != 0;
+}
+
+std::string Base64(std::string_view bytes) {
+  std::string out(4 * ((bytes.size() + 2) / 3) + 1, '\0');
+  const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()),
+                                   reinterpret_cast<const unsigned char*>(bytes.data()),
+                                   static_cast<int>(bytes.size()));
+  out.resize(static_cast<size_t>(size));
+  return out;
+}
+
+// All single signatures; behind those of a multisignature, its aggregate.
+void AppendRawSignatures(const Signature& signature, std::vector<std::string>* out) {
+  if (!signature.is_multi) {
+    out->push_back(signature.bytes);
+    return;
+  }
+  std::vector<std::string> parts;
+  for (const Signature& part : signature.parts) AppendRawSignatures(part, &parts);
+  sdk::WireWriter w;
+  for (size_t i = parts.size(); i-- > 0;) w.BytesFieldAlways(1, parts[i]);
+  for (std::string& part : parts) out->push_back(std::move(part));
+  out->push_back(std::string(w.bytes()));
+}
+
+class SignatureChecks {
+ public:
+  SignatureChecks(const Keeper& k, const sdk::Tx& tx, const Context& ctx)
+      : k_(k), tx_(tx), ctx_(ctx) {}
+
+  Error Prepare() {
+    KEEPER_ASSIGN_OR_RETURN(signers_, tx_.Signers(k_.addresses));
+    for (const auto& info : tx_.auth_info.signer_infos()) {
+      std::optional<PubKey> key;
+      if (info.has_public_key()) {
+        KEEPER_ASSIGN_OR_RETURN(
+            key, PubKey::FromAny({info.public_key().type_url(), info.public_key().value()}));
+      }
+      keys_.push_back(std::move(key));
+    }
+    return {};
+  }
+
+  const std::vector<std::string>& signers() const { return signers_; }
+
+  // Unpacked where the SDK first asks for them.
+  Error UnpackSignatures() {
+    signatures_.clear();
+    const int count = tx_.auth_info.signer_infos_size();
+    for (int i = 0; i < count; ++i) {
+      const auto& info = tx_.auth_info.signer_infos(i);
+      if (!info.has_mode_info()) {
+        signatures_.emplace_back();
+        continue;
+      }
+      if (static_cast<size_t>(i) >= tx_.signatures.size()) {
+        throw sdk::Panic("runtime error: index out of range");
+      }
+      std::optional<Signature> signature =
+          UnpackSignature(info.mode_info(), tx_.signatures[static_cast<size_t>(i)], 0);
+      if (!signature) return Error::New("rejecting unrecognized fields found in MultiSignature");
+      signatures_.push_back(std::move(signature));
+    }
+    return {};
+  }
+
+  Error RejectSecp256r1() const {
+    for (const std::optional<PubKey>& key : keys_) {
+      if (!key) continue;
+      bool found = key->type == PubKey::Type::kSecp256r1;
+      if (key->type == PubKey::Type::kMultisig) {
+        for (const PubKey& member : key->members) {
+          found = found || member.type == PubKey::Type::kSecp256r1;
+        }
+      }
+      if (found) return Error(sdk::kErrUnknownRequest, "secp256r1 keys not allowed");
+    }
+    return {};
+  }
+
+  // Accounts get the key they sign with; events for indexers.
+  Error SetPubKeys() {
+    std::vector<std::string> names(signers_.size());
+    for (size_t i = 0; i < keys_.size(); ++i) {
+      if (i >= signers_.size()) throw sdk::Panic("runtime error: index out of range");
+      names[i] = k_.addresses->ToText(signers_[i]);
+      if (!keys_[i]) continue;
+      if (keys_[i]->Address() != signers_[i]) {
+        return Error(sdk::kErrInvalidPubKey, sdk::StrCat("pubKey does not match signer address ",
+                                                         names[i], " with signer index: ", i));
+      }
+      KEEPER_ASSIGN_OR_RETURN(sdk::Account account, SignerAccount(i));
+      if (account.pub_key) continue;
+      const auto& any = tx_.auth_info.signer_infos(static_cast<int>(i)).public_key();
+      account.pub_key = sdk::Any{any.type_url(), any.value()};
+      k_.auth->SetAccount(ctx_, signers_[i], account);
+    }
+    KEEPER_RETURN_IF_ERROR(UnpackSignatures());
+    sdk::Events events;
+    for (size_t i = 0; i < signatures_.size(); ++i) {
+      const auto& info = tx_.auth_info.signer_infos(static_cast<int>(i));
+      if (!tx_.body.unordered()) {
+        events.emplace_back(
+            "tx", std::vector<sdk::Attribute>{
+                      {"acc_seq",
+                       sdk::StrCat(names[i], "/", info.has_mode_info() ? info.sequence() : 0)}});
+      }
+      if (!signatures_[i]) return Error::New("got empty SignatureData");
+      std::vector<std::string> raw;
+      AppendRawSignatures(*signatures_[i], &raw);
+      for (const std::string& signature : raw) {
+        events.emplace_back("tx", std::vector<sdk::Attribute>{{"signature", Base64(signature)}});
+      }
+    }
+    ctx_.events().Emit(std::move(events));
+    return {};
+  }
+
+  Error CountKeys() const {
+    const sdk::AuthParams params = k_.auth->GetParams(ctx_);
+    uint64_t count = 0;
+    for (const std::optional<PubKey>& key : keys_) {
+      if (!key) continue;
+      count += static_cast<uint64_t>(key->CountSubKeys());
+      if (count > params.tx_sig_limit) {
+        return Error(sdk::kErrTooManySignatures,
+                     sdk::StrCat("signatures: ", count, ", limit: ", params.tx_sig_limit));
+      }
+    }
+    return {};
+  }
+
+  Error ConsumeGas() {
+    const sdk::AuthParams params = k_.auth->GetParams(ctx_);
+    for (size_t i = 0; i < signatures_.size(); ++i) {
+      KEEPER_ASSIGN_OR_RETURN(const sdk::Account account, SignerAccount(i));
+      if (!account.pub_key) {
+        return Error(sdk::kErrInvalidPubKey, "unrecognized public key type: <nil>");
+      }
+      KEEPER_ASSIGN_OR_RETURN(const PubKey key, PubKey::FromAny(*account.pub_key));
+      KEEPER_RETURN_IF_ERROR(ConsumeFor(key, *signatures_[i], params));
+    }
+    return {};
+  }
+
+  Error Verify() {
+    if (tx_.body.unordered()) {
+      return Error(kErrNotSupported, "unordered transactions are not enabled");
+    }
+    if (signatures_.size() != signers_.size()) {
+      return Error(sdk::kErrUnauthorized,
+                   sdk::StrCat("invalid number of signer;  expected: ", signers_.size(), ", got ",
+                               signatures_.size()));
+    }
+    for (size_t i = 0; i < signatures_.size(); ++i) {
+      const auto& info = tx_.auth_info.signer_infos(static_cast<int>(i));
+      KEEPER_ASSIGN_OR_RETURN(const sdk::Account account, SignerAccount(i));
+      if (!account.pub_key) {
+        return Error(sdk::kErrInvalidPubKey, "pubkey on account is not set");
+      }
+      if (info.sequence() != account.sequence) {
+        return Error(sdk::kErrWrongSequence,
+                     sdk::StrCat("account sequence mismatch, expected ", account.sequence, ", got ",
+                                 info.sequence()));
+      }
+      KEEPER_ASSIGN_OR_RETURN(const PubKey key, PubKey::FromAny(*account.pub_key));
+      if (!VerifyOne(key, *signatures_[i], account)) {
+        return Error(
+            sdk::kErrUnauthorized,
+            sdk::StrCat("signature verification failed; please verify account number (",
+                        account.account_number, ") and chain-id (", ctx_.block().chain_id, ")"));
+      }
+    }
+    return {};
+  }
+
+  void IncrementSequences() {
+    for (const std::string& signer : signers_) {
+      std::optional<sdk::Account> account = k_.auth->GetAccount(ctx_, signer);
+      if (!account) {
+        throw sdk::Panic("runtime error: invalid memory address or nil pointer dereference");
+      }
+      ++account->sequence;
+      k_.auth->SetAccount(ctx_, signer, *account);
+    }
+  }
+
+ private:
+  static constexpr sdk::ErrorCode kErrNotSupported{"sdk", 37, "feature not supported"};
+
+  Result<sdk::Account> SignerAccount(size_t i) const {
+    if (i >= signers_.size()) throw sdk::Panic("runtime error: index out of range");
+    std::optional<sdk::Account> account = k_.auth->GetAccount(ctx_, signers_[i]);
+    if (!account) {
+      return Error(sdk::kErrUnknownAddress,
+                   sdk::StrCat("account ", k_.addresses->ToText(signers_[i]), " does not exist"));
+    }
+    return *std::move(account);
+  }
+
+  Error ConsumeFor(const PubKey& key, const Signature& signature, const sdk::AuthParams& params) {
+    switch (key.type) {
+      case PubKey::Type::kEd25519:
+        ctx_.gas_meter().Consume(params.sig_verify_cost_ed25519, "ante verify: ed25519");
+        return {};
+      case PubKey::Type::kSecp256k1:
+        ctx_.gas_meter().Consume(params.sig_verify_cost_secp256k1, "ante verify: secp256k1");
+        return {};
+      case PubKey::Type::kSecp256r1:
+        ctx_.gas_meter().Consume(params.sig_verify_cost_secp256k1 / 2, "ante verify: secp256r1");
+        return {};
+      case PubKey::Type::kMultisig:
+        break;
+    }
+    if (!signature.is_multi) return Error::New("expected multisignature data");
+    size_t next = 0;
+    const int count = BitCount(*signature.bits);
+    for (int i = 0; i < count; ++i) {
+      if (!BitAt(*signature.bits, i)) continue;
+      if (static_cast<size_t>(i) >= key.members.size() || next >= signature.parts.size()) {
+        throw sdk::Panic("runtime error: index out of range");
+      }
+      KEEPER_RETURN_IF_ERROR(
+          ConsumeFor(key.members[static_cast<size_t>(i)], signature.parts[next], params));
+      ++next;
+    }
+    return {};
+  }
+
+  // Bytes that a signature of this mode signs.
+  std::string SignBytes(cosmos::tx::signing::v1beta1::SignMode mode,
+                        const sdk::Account& account) const {
+    if (mode != cosmos::tx::signing::v1beta1::SIGN_MODE_DIRECT) {
+      throw sdk::NotNative("sign mode " + SignMode_Name(mode));
+    }
+    sdk::WireWriter w;
+    w.VarintField(4, account.account_number);
+    w.BytesField(3, ctx_.block().chain_id);
+    w.BytesField(2, tx_.auth_info_bytes);
+    w.BytesField(1, tx_.body_bytes);
+    return std::string(w.bytes());
+  }
+
+  bool VerifyOne(const PubKey& key, const Signature& signature, const sdk::Account& account) const {
+    if (!signature.is_multi) {
+      if (key.type == PubKey::Type::kMultisig) throw sdk::Panic("not implemented");
+      if (key.type != PubKey::Type::kSecp256k1) {
+        throw sdk::NotNative("signatures of keys other than secp256k1");
+      }
+      return sdk::VerifySecp256k1(key.key, SignBytes(signature.mode, account), signature.bytes);
+    }
+    if (key.type != PubKey::Type::kMultisig) return false;
+    const int size = BitCount(*signature.bits);
+    int set = 0;
+    for (int i = 0; i < size; ++i) set += BitAt(*signature.bits, i) ? 1 : 0;
+    if (static_cast<size_t>(size) != key.members.size() || signature.parts.size() < key.threshold ||
+        signature.parts.size() > key.members.size() || set < static_cast<int>(key.threshold)) {
+      return false;
+    }
+    size_t next = 0;
+    for (int i = 0; i < size; ++i) {
+      if (!BitAt(*signature.bits, i)) continue;
+      if (next >= signature.parts.size()) throw sdk::Panic("runtime error: index out of range");
+      if (!VerifyOne(key.members[static_cast<size_t>(i)], signature.parts[next], account)) {
+        return false;
+      }
+      ++next;
+    }
+    return true;
+  }
+
+  const Keeper& k_;
+  const sdk::Tx& tx_;
+  const Context& ctx_;
+  std::vector<std::string> signers_;
+  std::vector<std::optional<PubKey>> keys_;
+  std::vector<std::optional<Signature>> signatures_;
+};
+
+// Tx.ValidateBasic.
+Error ValidateTx(const Keeper& k, const sdk::Tx& tx, size_t signers) {
+  const auto& auth_info = tx.auth_info;
+  if (!auth_info.has_fee()) return Error::New("missing fee");
+  const auto& fee = auth_info.fee();
+  if (fee.gas_limit() > uint64_t{INT64_MAX}) {
+    return Error(sdk::kErrInvalidRequest, "invalid gas supplied");
+  }
+  for (const auto& coin : fee.amount()) {
+    if (coin.amount().starts_with('-')) {
+      return Error(sdk::kErrInsufficientFee, "invalid fee provided");
+    }
+  }
+  if (!fee.payer().empty() && !k.addresses->ToBytes(fee.payer()).ok()) {
+    return Error(sdk::kErrInvalidAddress, "Invalid fee payer address");
+  }
+  if (tx.signatures.empty()) return Error(sdk::kErrNoSignatures);
+  if (tx.signatures.size() != signers) {
+    return Error(sdk::kErrUnauthorized, sdk::StrCat("wrong number of signers; expected ", signers,
+                                                    ", got ", tx.signatures.size()));
+  }
+  return {};
+}
+
+// One deposit for each transaction.
+Error CheckMessages(const sdk::Tx& tx) {
+  for (size_t i = 0; i < tx.messages.size(); ++i) {
+    const std::string_view group = tx.messages[i].handler->ExclusiveGroup(*tx.messages[i].message);
+    if (group.empty()) continue;
+    for (size_t j = 0; j < i; ++j) {
+      if (tx.messages[j].handler->ExclusiveGroup(*tx.messages[j].message) == group) {
+        return Error(sdk::kErrUnknownRequest, sdk::StrCat("only one ", group, " per tx"));
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Error RunAnte(const Keeper& k, const sdk::Tx& tx, sdk::GasMeter* tx_meter, Context* ctx) {
+  if (tx.injected) {
+    if (tx.messages.size() != 1) {
+      return Error(sdk::kErrUnauthorized, "inject txs only allowed with 1 msg");
+    }
+    if (!IsInjectedOnly(tx.messages.front().type_url)) {
+      return Error(sdk::kErrUnauthorized,
+                   sdk::StrCat("invalid inject tx message type: ", tx.messages.front().type_url));
+    }
+    return {};
+  }
+  for (const sdk::TxMessage& message : tx.messages) {
+    if (IsInjectedOnly(message.type_url)) {
+      return Error(sdk::kErrUnauthorized,
+                   sdk::StrCat("msg only allowed via proposal inject tx: ", message.type_url));
+    }
+  }
+
+  // The limit of the fee is set and at once replaced by a meter without one.
+  if (!tx.auth_info.has_fee()) {
+    throw sdk::Panic("runtime error: invalid memory address or nil pointer dereference");
+  }
+  *tx_meter = sdk::GasMeter::Infinite();
+  *ctx = ctx->WithGasMeter(tx_meter);
+
+  CountTransaction(*ctx);
+
+  if (tx.body.extension_options_size() > 0) return Error(sdk::kErrUnknownExtensionOptions);
+
+  SignatureChecks signatures(k, tx, *ctx);
+  KEEPER_RETURN_IF_ERROR(signatures.Prepare());
+  KEEPER_RETURN_IF_ERROR(ValidateTx(k, tx, signatures.signers().size()));
+
+  if (tx.body.timeout_height() > 0 &&
+      static_cast<uint64_t>(ctx->height()) > tx.body.timeout_height()) {
+    return Error(sdk::kErrTxTimeoutHeight,
+                 sdk::StrCat("block height: ", ctx->height(),
+                             ", timeout height: ", tx.body.timeout_height()));
+  }
+  if (tx.body.has_timeout_timestamp() && tx.body.timeout_timestamp().seconds() != 0) {
+    const auto& timeout = tx.body.timeout_timestamp();
+    const sdk::BlockInfo& block = ctx->block();
+    if (timeout.seconds() < block.time_seconds ||
+        (timeout.seconds() == block.time_seconds && timeout.nanos() < block.time_nanos)) {
+      return Error(sdk::ErrorCode{"sdk", 42, "tx timeout"}, "timeout timestamp");
+    }
+  }
+
+  const std::string& memo = tx.body.memo();
+  if (!memo.empty()) {
+    const sdk::AuthParams params = k.auth->GetParams(*ctx);
+    if (memo.size() > params.max_memo_characters) {
+      return Error(sdk::kErrMemoTooLarge,
+                   sdk::StrCat("maximum number of characters is ", params.max_memo_characters,
+                               " but received ", memo.size(), " characters"));
+    }
+  }
+  ctx->gas_meter().Consume(k.auth->GetParams(*ctx).tx_size_cost_per_byte * ctx->tx_bytes().size(),
+                           "txSize");
+
+  // THORChain's own step: what a message costs, who may send it.
+  KEEPER_RETURN_IF_ERROR(CheckMessages(tx));
+  KEEPER_RETURN_IF_ERROR(signatures.RejectSecp256r1());
+  KEEPER_RETURN_IF_ERROR(signatures.UnpackSignatures());
+  *ctx = ctx->WithTxMemo(&memo);
+  constexpr std::string_view kVersionKey = "version//";
+  (void)k.kv(*ctx).Get(kVersionKey);
+  for (const sdk::TxMessage& message : tx.messages) {
+    KEEPER_RETURN_IF_ERROR(message.handler->Ante(*ctx, *message.message));
+  }
+
+  KEEPER_RETURN_IF_ERROR(signatures.SetPubKeys());
+  KEEPER_RETURN_IF_ERROR(signatures.CountKeys());
+  KEEPER_RETURN_IF_ERROR(signatures.ConsumeGas());
+  KEEPER_RETURN_IF_ERROR(signatures.Verify());
+  signatures.IncrementSequences();
+  return {};
+}
+
+}  // namespace blockreplay::keeper::thorchain

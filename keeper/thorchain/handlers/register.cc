@@ -1,0 +1,99 @@
+#include "keeper/thorchain/handlers/register.h"
+
+#include <array>
+#include <string>
+
+#include "keeper/thorchain/handlers/send.h"
+
+namespace blockreplay::keeper::thorchain {
+namespace {
+
+// Made from memos inside the node: they can be decoded from a transaction, but no service takes
+// them.
+constexpr std::array kUnrouted{
+    "/types.MsgSwap",
+    "/types.MsgAddLiquidity",
+    "/types.MsgWithdrawLiquidity",
+    "/types.MsgDonate",
+    "/types.MsgBond",
+    "/types.MsgUnBond",
+    "/types.MsgLeave",
+    "/types.MsgNoOp",
+    "/types.MsgOutboundTx",
+    "/types.MsgReserveContributor",
+    "/types.MsgMigrate",
+    "/types.MsgRagnarok",
+    "/types.MsgRefundTx",
+    "/types.MsgManageTHORName",
+    "/types.MsgReferenceMemo",
+    "/types.MsgTradeAccountDeposit",
+    "/types.MsgTradeAccountWithdrawal",
+    "/types.MsgModifyLimitSwap",
+    "/types.MsgSecuredAssetDeposit",
+    "/types.MsgSecuredAssetWithdraw",
+    "/types.MsgTCYClaim",
+    "/types.MsgTCYStake",
+    "/types.MsgTCYUnstake",
+};
+
+// Messages with a service that have no handler here (yet).
+constexpr std::array kNotNative{
+    "/types.MsgApproveUpgrade",
+    "/types.MsgBan",
+    "/types.MsgDeposit",
+    "/types.MsgErrataTx",
+    "/types.MsgErrataTxQuorum",
+    "/types.MsgMimir",
+    "/types.MsgNetworkFee",
+    "/types.MsgNetworkFeeQuorum",
+    "/types.MsgNodePauseChain",
+    "/types.MsgObservedTxIn",
+    "/types.MsgObservedTxOut",
+    "/types.MsgObservedTxQuorum",
+    "/types.MsgPriceFeedQuorumBatch",
+    "/types.MsgProposeUpgrade",
+    "/types.MsgRejectUpgrade",
+    "/types.MsgSetIPAddress",
+    "/types.MsgSetNodeKeys",
+    "/types.MsgSetVersion",
+    "/types.MsgSolvency",
+    "/types.MsgSolvencyQuorum",
+    "/types.MsgTssKeysignFail",
+    "/types.MsgTssPool",
+    "/cosmos.auth.v1beta1.MsgUpdateParams",
+    "/cosmos.authz.v1beta1.MsgExec",
+    "/cosmos.authz.v1beta1.MsgGrant",
+    "/cosmos.authz.v1beta1.MsgRevoke",
+    "/cosmos.bank.v1beta1.MsgMultiSend",
+    "/cosmos.bank.v1beta1.MsgSetSendEnabled",
+    "/cosmos.bank.v1beta1.MsgUpdateParams",
+    "/cosmos.consensus.v1.MsgUpdateParams",
+    "/cosmos.upgrade.v1beta1.MsgCancelUpgrade",
+    "/cosmos.upgrade.v1beta1.MsgSoftwareUpgrade",
+    "/cosmwasm.wasm.v1.MsgClearAdmin",
+    "/cosmwasm.wasm.v1.MsgExecuteContract",
+    "/cosmwasm.wasm.v1.MsgInstantiateContract",
+    "/cosmwasm.wasm.v1.MsgInstantiateContract2",
+    "/cosmwasm.wasm.v1.MsgMigrateContract",
+    "/cosmwasm.wasm.v1.MsgStoreCode",
+    "/cosmwasm.wasm.v1.MsgSudoContract",
+    "/cosmwasm.wasm.v1.MsgUpdateAdmin",
+    "/thorchain.denom.v1.MsgBurnTokens",
+    "/thorchain.denom.v1.MsgChangeDenomAdmin",
+    "/thorchain.denom.v1.MsgCreateDenom",
+    "/thorchain.denom.v1.MsgMintTokens",
+    "/thorchain.scheduler.v1.MsgSchedule",
+};
+
+}  // namespace
+
+void RegisterHandlers(Managers* managers, sdk::MessageRouter* router) {
+  router->Register(NewBankSendHandler(managers));
+  router->Register(NewSendHandler(managers));
+
+  for (const char* type_url : kUnrouted) router->RegisterUnrouted(type_url);
+  // A handler wins over an entry of this list.
+  for (const char* type_url : kNotNative) router->RegisterNotNative(type_url);
+}
+
+}  // namespace blockreplay::keeper::thorchain

@@ -1,0 +1,130 @@
+#include "keeper/thorchain/message_codec.h"
+
+#include <memory>
+
+#include "blockreplay/wire.pb.h"
+#include "common/common.pb.h"
+#include "cosmos/auth/v1beta1/auth.pb.h"
+#include "cosmos/authz/v1beta1/authz.pb.h"
+#include "cosmos/bank/v1beta1/bank.pb.h"
+#include "cosmos/crypto/ed25519/keys.pb.h"
+#include "cosmos/crypto/multisig/keys.pb.h"
+#include "cosmos/crypto/secp256k1/keys.pb.h"
+#include "cosmos/crypto/secp256r1/keys.pb.h"
+#include "cosmos/mint/v1beta1/mint.pb.h"
+#include "cosmos/staking/v1beta1/staking.pb.h"
+#include "cosmos/tx/v1beta1/tx.pb.h"
+#include "cosmos/upgrade/v1beta1/upgrade.pb.h"
+#include "cosmwasm/wasm/v1/wasm.pb.h"
+#include "google/protobuf/descriptor.h"
+#include "google/protobuf/dynamic_message.h"
+#include "google/protobuf/io/coded_stream.h"
+#include "google/protobuf/io/zero_copy_stream_impl_lite.h"
+#include "google/protobuf/text_format.h"
+#include "google/protobuf/wrappers.pb.h"
+#include "keeper/thorchain/common/digest.h"
+#include "tendermint/types/params.pb.h"
+#include "thorchain/denom/v1/denom.pb.h"
+#include "thorchain/scheduler/v1/scheduler.pb.h"
+#include "types/events.pb.h"
+#include "types/messages.pb.h"
+#include "types/records.pb.h"
+
+namespace blockreplay::keeper::thorchain {
+namespace {
+
+using google::protobuf::Descriptor;
+using google::protobuf::DescriptorPool;
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+using google::protobuf::MessageFactory;
+
+// A reference to one message of each file, so that the linker keeps their descriptors.
+const Descriptor* const kLinked[] = {
+    ::common::Asset::descriptor(),
+    ::types::MsgSend::descriptor(),
+    ::types::EventSwap::descriptor(),
+    ::types::Pool::descriptor(),
+    ::cosmos::auth::v1beta1::BaseAccount::descriptor(),
+    ::cosmos::authz::v1beta1::Grant::descriptor(),
+    ::cosmos::bank::v1beta1::MsgSend::descriptor(),
+    ::cosmos::crypto::ed25519::PubKey::descriptor(),
+    ::cosmos::crypto::multisig::LegacyAminoPubKey::descriptor(),
+    ::cosmos::crypto::secp256k1::PubKey::descriptor(),
+    ::cosmos::crypto::secp256r1::PubKey::descriptor(),
+    ::cosmos::mint::v1beta1::Minter::descriptor(),
+    ::cosmos::staking::v1beta1::Params::descriptor(),
+    ::cosmos::tx::v1beta1::Tx::descriptor(),
+    ::cosmos::upgrade::v1beta1::Plan::descriptor(),
+    ::cosmwasm::wasm::v1::CodeInfo::descriptor(),
+    ::tendermint::types::ConsensusParams::descriptor(),
+    ::thorchain::denom::v1::MsgCreateDenom::descriptor(),
+    ::thorchain::scheduler::v1::Schedule::descriptor(),
+    ::google::protobuf::BoolValue::descriptor(),
+};
+
+std::unique_ptr<Message> NewMessage(std::string_view type) {
+  const Descriptor* descriptor =
+      DescriptorPool::generated_pool()->FindMessageTypeByName(std::string(type));
+  if (descriptor == nullptr) return nullptr;
+  return std::unique_ptr<Message>(
+      MessageFactory::generated_factory()->GetPrototype(descriptor)->New());
+}
+
+}  // namespace
+
+void CompleteMessage(Message* message) {
+  const Descriptor* descriptor = message->GetDescriptor();
+  const google::protobuf::Reflection* reflection = message->GetReflection();
+  for (int i = 0; i < descriptor->field_count(); ++i) {
+    const FieldDescriptor* field = descriptor->field(i);
+    const bool always = field->options().GetExtension(wire::always);
+    if (field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
+      if (field->is_repeated()) {
+        for (int j = 0; j < reflection->FieldSize(*message, field); ++j) {
+          CompleteMessage(reflection->MutableRepeatedMessage(message, field, j));
+        }
+      } else if (always || reflection->HasField(*message, field)) {
+        CompleteMessage(reflection->MutableMessage(message, field));
+      }
+    } else if (always && field->cpp_type() == FieldDescriptor::CPPTYPE_STRING &&
+               reflection->GetString(*message, field).empty()) {
+      reflection->SetString(message, field, "0");
+    }
+  }
+}
+
+std::optional<std::string> ReencodeMessage(std::string_view type, std::string_view bytes) {
+  const std::unique_ptr<Message> message = NewMessage(type);
+  if (message == nullptr ||
+      !message->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return std::nullopt;
+  }
+  message->DiscardUnknownFields();
+  CompleteMessage(message.get());
+  std::string out;
+  {
+    google::protobuf::io::StringOutputStream stream(&out);
+    google::protobuf::io::CodedOutputStream coded(&stream);
+    coded.SetSerializationDeterministic(true);
+    if (!message->SerializePartialToCodedStream(&coded)) return std::nullopt;
+  }
+  return out;
+}
+
+std::string DescribeMessage(std::string_view type, std::string_view bytes) {
+  const std::unique_ptr<Message> message = NewMessage(type);
+  if (message == nullptr ||
+      !message->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return "0x" + LowerHex(bytes);
+  }
+  google::protobuf::TextFormat::Printer printer;
+  printer.SetSingleLineMode(true);
+  printer.SetExpandAny(true);
+  std::string text;
+  if (!printer.PrintToString(*message, &text)) return "0x" + LowerHex(bytes);
+  while (text.ends_with(' ')) text.pop_back();
+  return "{" + text + "}";
+}
+
+}  // namespace blockreplay::keeper::thorchain

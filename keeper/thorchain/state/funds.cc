@@ -1,0 +1,90 @@
+#include "keeper/thorchain/state/funds.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "keeper/thorchain/state/mimir.h"
+#include "keeper/thorchain/state/pools.h"
+
+namespace blockreplay::keeper::thorchain {
+
+sdk::Coins ToBankCoins(const Coins& coins) {
+  sdk::Coins out;
+  out.reserve(coins.size());
+  for (const Coin& coin : coins) {
+    std::string denom = coin.asset.Native();
+    if (!sdk::IsValidDenom(denom)) throw sdk::Panic(sdk::StrCat("invalid denom: ", denom));
+    out.emplace_back(std::move(denom), sdk::Int::FromLimbs(coin.amount.limbs()));
+  }
+  return out;
+}
+
+Error SendFromModuleToModule(const Keeper& k, const Context& ctx, std::string_view from,
+                             std::string_view to, const Coins& coins) {
+  return k.bank->SendCoinsFromModuleToModule(ctx, from, to, ToBankCoins(coins));
+}
+
+Error SendFromAccountToModule(const Keeper& k, const Context& ctx, const AccAddress& from,
+                              std::string_view to, const Coins& coins) {
+  return k.bank->SendCoinsFromAccountToModule(ctx, from.bytes(), to, ToBankCoins(coins));
+}
+
+Error SendFromModuleToAccount(const Keeper& k, const Context& ctx, std::string_view from,
+                              const AccAddress& to, const Coins& coins) {
+  return k.bank->SendCoinsFromModuleToAccount(ctx, from, to.bytes(), ToBankCoins(coins));
+}
+
+AccAddress ModuleAccAddress(const Keeper& k, std::string_view module) {
+  return AccAddress(k.auth->ModuleAddress(module));
+}
+
+bool IsModuleAccAddress(const Keeper& k, const AccAddress& address) {
+  constexpr std::array kModules{kAsgardModule,
+                                kBondModule,
+                                kReserveModule,
+                                kLendingModule,
+                                kAffiliateCollectorModule,
+                                kThorchainModule,
+                                kTcyClaimingModule,
+                                kTcyStakeModule,
+                                kTreasuryModule};
+  return std::any_of(kModules.begin(), kModules.end(), [&](std::string_view module) {
+    return address.bytes() == k.auth->ModuleAddress(module);
+  });
+}
+
+Uint GetBalanceOfModule(const Keeper& k, const Context& ctx, std::string_view module,
+                        const std::string& denom) {
+  return Uint::FromLimbs(
+      k.bank->GetBalance(ctx, k.auth->ModuleAddress(module), denom).amount.Limbs());
+}
+
+Uint GetRuneBalanceOfModule(const Keeper& k, const Context& ctx, std::string_view module) {
+  return GetBalanceOfModule(k, ctx, module, assets::kRune.Native());
+}
+
+bool HasCoins(const Keeper& k, const Context& ctx, const AccAddress& address,
+              const sdk::Coins& coins) {
+  const sdk::Coins balances = k.bank->GetAllBalances(ctx, address.bytes());
+  return std::all_of(coins.begin(), coins.end(), [&](const sdk::Coin& coin) {
+    return std::any_of(balances.begin(), balances.end(), [&](const sdk::Coin& balance) {
+      return balance.denom == coin.denom && balance.amount >= coin.amount;
+    });
+  });
+}
+
+Uint GetNativeTxFee(const Keeper& k, const Context& ctx) {
+  if (GetMimir(k, ctx, ToString(ConstantName::kEnableUSDFees)) > 0) {
+    return DollarConfigInRune(k, ctx, ConstantName::kNativeTransactionFeeUSD);
+  }
+  return Uint(static_cast<uint64_t>(GetConfigInt64(k, ctx, ConstantName::kNativeTransactionFee)));
+}
+
+Error DeductNativeTxFee(const Keeper& k, const Context& ctx, const AccAddress& account) {
+  const Uint fee = GetNativeTxFee(k, ctx);
+  if (fee.IsZero()) return {};
+  return SendFromAccountToModule(k, ctx, account, kReserveModule, Coins{Coin(assets::kRune, fee)});
+}
+
+}  // namespace blockreplay::keeper::thorchain

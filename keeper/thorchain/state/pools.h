@@ -1,0 +1,30 @@
+#pragma once
+
+// pool/
+
+#include <vector>
+
+#include "keeper/thorchain/keeper.h"
+
+namespace blockreplay::keeper::thorchain {
+
+inline constexpr std::string_view kPoolPrefix = "pool/";
+
+// An empty pool, in status Available, if there is none.
+Result<Pool> GetPool(const Keeper& k, const Context& ctx, const Asset& asset);
+Result<std::vector<Pool>> GetPools(const Keeper& k, const Context& ctx);
+Error SetPool(const Keeper& k, const Context& ctx, const Pool& pool);
+bool PoolExists(const Keeper& k, const Context& ctx, const Asset& asset);
+
+// What `rune` is worth in the pool's asset, truncated to its decimals; zero for an empty pool.
+Uint RuneValueInAsset(const Pool& pool, const Uint& rune);
+
+// ---- Prices through the pools of the dollar anchors (mimir TorAnchor-…). ----
+
+// Dollars for one RUNE, in 1e-8.
+Uint DollarsPerRune(const Keeper& k, const Context& ctx);
+// A constant in dollars (1e-8) as RUNE, rounded to FeeUSDRoundSignificantDigits; in dollars if
+// there is no price.
+Uint DollarConfigInRune(const Keeper& k, const Context& ctx, ConstantName name);
+
+}  // namespace blockreplay::keeper::thorchain
