@@ -20,6 +20,7 @@
 #include "rocksdb/utilities/checkpoint.h"
 #include "rocksdb/version.h"
 #include "rocksdb/write_batch.h"
+#include "storage/kv/rocksdb_bulk_loader.h"
 #include "storage/kv/rocksdb_settings.h"
 #include "storage/kv/rocksdb_status.h"
 #include "storage/kv/seek_compaction.h"
@@ -301,6 +302,7 @@ absl::StatusOr<std::unique_ptr<RocksDbEngine>> RocksDbEngine::Open(const std::st
     std::error_code error;
     std::filesystem::create_directories(path, error);  // RocksDB's error is the clearer one
     status = rocksdb::DB::Open(*settings, path, &db);
+    if (status.ok()) RemoveBulkLoadLeftovers(path);  // the lock is ours now
   }
   if (!status.ok()) return FromRocksDb(status, "open", path);
   impl->db.reset(db);
@@ -391,6 +393,10 @@ Engine::Stats RocksDbEngine::stats() const {
   stats.memory_bytes =
       impl_->cache->GetUsage() + impl_->IntProperty(Properties::kEstimateTableReadersMem);
   return stats;
+}
+
+std::unique_ptr<BulkLoader> RocksDbEngine::NewBulkLoader(size_t memory_bytes) {
+  return MakeRocksDbBulkLoader(impl_->db.get(), impl_->path, memory_bytes);
 }
 
 absl::Status RocksDbEngine::Flush() {

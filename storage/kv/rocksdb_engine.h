@@ -43,6 +43,18 @@ struct RocksDbOptions {
   std::vector<std::function<void(const BackgroundJob&)>> background_job_listeners;
 };
 
+// Loads much data into a database at once, for a restore: no write-ahead log, no memtable, no
+// compaction, about a third of the CPU of Write. Nothing is visible before Finish, which shows all
+// of it or nothing, also after a crash. Not thread-safe; the engine must outlive it.
+class BulkLoader {
+ public:
+  virtual ~BulkLoader() = default;
+  // Puts only; a key that is put again gets the last value. kInvalidArgument for a delete.
+  virtual absl::Status Add(const WriteBatch& batch) = 0;
+  // Ends the load, at the latest with an error.
+  virtual absl::Status Finish() = 0;
+};
+
 // RocksDB behind the Engine interface. Only the default column family is used, and nothing but the
 // keys that were written is stored, so other RocksDB programs (a Go node) can open the directory.
 //
@@ -73,6 +85,10 @@ class RocksDbEngine final : public Engine {
   absl::Status Delete(std::string_view key) override;
   absl::Status Write(const WriteBatch& batch, Durability durability) override;
   Stats stats() const override;
+
+  // `memory_bytes` of keys and values are sorted at a time; each such run becomes tables of its
+  // own, which compactions merge later if there are several.
+  std::unique_ptr<BulkLoader> NewBulkLoader(size_t memory_bytes = size_t{64} << 20);
 
   // Writes the memtables to tables and waits for it.
   absl::Status Flush();
