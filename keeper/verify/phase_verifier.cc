@@ -87,31 +87,45 @@ KindCoverage Coverage::Total() const {
   return total;
 }
 
-std::string Coverage::ToString() const {
+void Coverage::Add(const Coverage& other) {
+  for (const auto& [name, kind] : other.by_kind) {
+    KindCoverage& to = by_kind[name];
+    to.phases += kind.phases;
+    to.executed += kind.executed;
+    to.matched += kind.matched;
+    to.writes += kind.writes;
+    to.matched_writes += kind.matched_writes;
+    to.differences.insert(to.differences.end(), kind.differences.begin(), kind.differences.end());
+    if (to.not_native.empty()) to.not_native = kind.not_native;
+  }
+}
+
+std::string Coverage::TableToString() const {
   std::string text;
   char line[256];
   const auto row = [&](const std::string& name, const KindCoverage& kind) {
-    std::snprintf(line, sizeof(line), "%-52s %7lld %8lld %7lld  %6.2f%%  %9lld\n", name.c_str(),
+    std::snprintf(line, sizeof(line), "%-52s %7lld %8lld %7lld  %6.2f%%  %9lld", name.c_str(),
                   static_cast<long long>(kind.phases), static_cast<long long>(kind.executed),
                   static_cast<long long>(kind.matched),
                   kind.phases == 0 ? 0.0
                                    : 100.0 * static_cast<double>(kind.matched) /
                                          static_cast<double>(kind.phases),
                   static_cast<long long>(kind.writes));
-    text += line;
+    StrAppend(&text, line, kind.not_native.empty() ? "" : "  not native: ", kind.not_native, "\n");
   };
   std::snprintf(line, sizeof(line), "%-52s %7s %8s %7s  %7s  %9s\n", "kind", "phases", "executed",
                 "matched", "", "writes");
   text += line;
   for (const auto& [name, kind] : by_kind) row(name, kind);
   row("total", Total());
-  for (const auto& [name, kind] : by_kind) {
-    if (!kind.not_native.empty()) StrAppend(&text, "\n", name, ": not native: ", kind.not_native);
-  }
-  text += "\n";
+  return text;
+}
+
+std::string Coverage::DifferencesToString() const {
+  std::string text;
   for (const auto& [name, kind] : by_kind) {
     for (const PhaseDifference& difference : kind.differences) {
-      StrAppend(&text, "\n", name, ": height ", difference.height);
+      StrAppend(&text, name, ": height ", difference.height);
       if (difference.tx_index >= 0) StrAppend(&text, ", transaction ", difference.tx_index);
       StrAppend(&text, ":\n", difference.text);
     }

@@ -59,8 +59,10 @@ struct KindCoverage {
 struct Coverage {
   std::map<std::string, KindCoverage> by_kind;
   KindCoverage Total() const;
-  // A table and the first differences, for people.
-  std::string ToString() const;
+  void Add(const Coverage& other);
+  // For people: a table by kind with what has no native code, and the first differences.
+  std::string TableToString() const;
+  std::string DifferencesToString() const;
 };
 
 // Not thread-safe.
