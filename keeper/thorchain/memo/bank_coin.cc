@@ -55,7 +55,9 @@ absl::StatusOr<DecCoin> ParseDecCoin(std::string_view text) {
   }
   absl::StatusOr<LegacyDec> amount = LegacyDec::Parse(amount_text);
   if (!amount.ok()) {
-    return Error("failed to parse decimal coin amount: ", amount_text, ": ", ErrorText(amount));
+    // That error, formatted into another one, tells where it was made.
+    return Error("failed to parse decimal coin amount: ", amount_text, ": ", ErrorText(amount),
+                 " [cosmos/cosmos-sdk@v0.53.0/types/dec_coin.go:638]");
   }
   return DecCoin{std::string(denom), *amount};
 }

@@ -4,10 +4,8 @@
 #include <array>
 #include <boost/multiprecision/cpp_bin_float.hpp>
 #include <boost/multiprecision/cpp_int.hpp>
-#include <charconv>
 #include <cstddef>
 #include <limits>
-#include <optional>
 
 #include "keeper/thorchain/common/panic.h"
 #include "keeper/thorchain/common/status_text.h"
@@ -28,16 +26,20 @@ absl::Status RangeError(std::string_view function, std::string_view text) {
   return Error("strconv.", function, ": parsing ", Quote(text), ": value out of range");
 }
 
-bool IsDigits(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), IsDigit);
-}
+enum class Scan { kValid, kInvalid, kTooLarge };
 
-// The value of digits, or nothing above 64 bits.
-std::optional<uint64_t> DigitsValue(std::string_view digits) {
-  uint64_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-  return value;
+// Whichever comes first decides: a character that is no digit, or a digit too many.
+Scan ScanDigits(std::string_view text, uint64_t* value) {
+  if (text.empty()) return Scan::kInvalid;
+  *value = 0;
+  for (const char c : text) {
+    if (!IsDigit(c)) return Scan::kInvalid;
+    const auto digit = static_cast<uint64_t>(c - '0');
+    constexpr uint64_t kMax = std::numeric_limits<uint64_t>::max();
+    if (*value > kMax / 10 || *value * 10 > kMax - digit) return Scan::kTooLarge;
+    *value = *value * 10 + digit;
+  }
+  return Scan::kValid;
 }
 
 // A binary floating-point number of Go's math/big: mantissa * 2^exponent. Its operations round to
@@ -159,20 +161,27 @@ absl::StatusOr<int64_t> ParseGoInt64(std::string_view text) {
   std::string_view digits = text;
   const bool negative = digits.starts_with('-');
   if (negative || digits.starts_with('+')) digits.remove_prefix(1);
-  if (!IsDigits(digits)) return SyntaxError("ParseInt", text);
-  const std::optional<uint64_t> magnitude = DigitsValue(digits);
+  uint64_t magnitude = 0;
+  const Scan scan = ScanDigits(digits, &magnitude);
+  if (scan == Scan::kInvalid) return SyntaxError("ParseInt", text);
   const uint64_t limit = uint64_t{1} << 63;
-  if (!magnitude || *magnitude > limit || (!negative && *magnitude == limit)) {
+  if (scan == Scan::kTooLarge || magnitude > limit || (!negative && magnitude == limit)) {
     return RangeError("ParseInt", text);
   }
-  return static_cast<int64_t>(negative ? ~*magnitude + 1 : *magnitude);
+  return static_cast<int64_t>(negative ? ~magnitude + 1 : magnitude);
 }
 
 absl::StatusOr<uint64_t> ParseGoUint64(std::string_view text) {
-  if (!IsDigits(text)) return SyntaxError("ParseUint", text);
-  const std::optional<uint64_t> value = DigitsValue(text);
-  if (!value) return RangeError("ParseUint", text);
-  return *value;
+  uint64_t value = 0;
+  switch (ScanDigits(text, &value)) {
+    case Scan::kInvalid:
+      return SyntaxError("ParseUint", text);
+    case Scan::kTooLarge:
+      return RangeError("ParseUint", text);
+    case Scan::kValid:
+      break;
+  }
+  return value;
 }
 
 absl::StatusOr<Uint> ParseTradeTarget(std::string_view text) {

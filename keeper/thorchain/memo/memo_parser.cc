@@ -222,12 +222,21 @@ std::vector<Uint> Parser::Numbers(size_t index) {
   return numbers;
 }
 
+// cosmos-sdk's wrapped errors, formatted into another error, tell where they were made.
+std::string_view SourceOf(std::string_view account_error) {
+  if (!account_error.ends_with(": unknown address")) return "";
+  return account_error.starts_with("addresses cannot be empty")
+             ? " [cosmos/cosmos-sdk@v0.53.0/types/address.go:173]"
+             : " [cosmos/cosmos-sdk@v0.53.0/types/address.go:177]";
+}
+
 AccAddress Parser::Account(size_t index, Need need) {
   Count(need);
   absl::StatusOr<AccAddress> value = AccAddress::FromBech32(Part(index), network_);
   if (value.ok()) return *std::move(value);
   if (Matters(index, need)) {
-    Note("cannot parse '", Part(index), "' as an AccAddress: ", ErrorText(value));
+    Note("cannot parse '", Part(index), "' as an AccAddress: ", ErrorText(value),
+         SourceOf(ErrorText(value)));
   }
   return AccAddress();
 }
