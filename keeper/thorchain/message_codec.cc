@@ -71,6 +71,15 @@ std::unique_ptr<Message> NewMessage(std::string_view type) {
       MessageFactory::generated_factory()->GetPrototype(descriptor)->New());
 }
 
+// The SDK's type URLs have no host in front of the slash, which TextFormat wants.
+class AnyFinder : public google::protobuf::TextFormat::Finder {
+ public:
+  const Descriptor* FindAnyType(const Message&, const std::string& prefix,
+                                const std::string& name) const override {
+    return prefix == "/" ? DescriptorPool::generated_pool()->FindMessageTypeByName(name) : nullptr;
+  }
+};
+
 }  // namespace
 
 void CompleteMessage(Message* message) {
@@ -121,6 +130,8 @@ std::string DescribeMessage(std::string_view type, std::string_view bytes) {
   google::protobuf::TextFormat::Printer printer;
   printer.SetSingleLineMode(true);
   printer.SetExpandAny(true);
+  const AnyFinder finder;
+  printer.SetFinder(&finder);
   std::string text;
   if (!printer.PrintToString(*message, &text)) return "0x" + LowerHex(bytes);
   while (text.ends_with(' ')) text.pop_back();
