@@ -163,6 +163,34 @@ TEST_P(VectorsTest, PublicKeys) {
   });
 }
 
+TEST_P(VectorsTest, ChainProperties) {
+  ForEach("chain", [&](const std::string& input, const nlohmann::json& vector) {
+    const Chain chain(input);
+    EXPECT_EQ(Message(chain.Valid()), Get(vector, "valid"));
+    const absl::StatusOr<Chain> parsed = Chain::Parse(input);
+    EXPECT_EQ(parsed.ok() ? parsed->raw() : ErrorText(parsed), Get(vector, "parsed"));
+    EXPECT_EQ(chain.ToString(), Get(vector, "text"));
+    std::string flags;
+    for (const bool flag : {chain.IsEVM(), chain.IsUTXO(), chain.IsTHORChain(), chain.IsEmpty()}) {
+      flags += flag ? "true " : "false ";
+    }
+    flags += chain.GetSigningAlgo() == SigningAlgo::kEd25519 ? "ed25519" : "secp256k1";
+    EXPECT_EQ(flags, Get(vector, "flags"));
+    EXPECT_EQ(chain.GetGasAsset().ToString(), Get(vector, "gas"));
+    EXPECT_EQ(chain.GetGasUnits().first, Get(vector, "unit"));
+    EXPECT_EQ(chain.GetGasUnits().second.ToString(), Get(vector, "per"));
+    EXPECT_EQ(chain.GetGasAssetDecimal(), vector.at("decimals").get<int64_t>());
+    EXPECT_EQ(chain.AddressPrefix(network()), Get(vector, "prefix"));
+    EXPECT_EQ(chain.DustThreshold().ToString(), Get(vector, "dust"));
+    EXPECT_EQ(chain.P2WPKHOutputValue(), vector.at("witness").get<int64_t>());
+    EXPECT_EQ(chain.MaxMemoLength(), vector.at("memo").get<int>());
+    EXPECT_EQ(chain.DefaultCoinbase(), vector.at("coinbase").get<double>());
+    EXPECT_EQ(chain.ApproximateBlockMilliseconds(), vector.at("ms").get<int64_t>());
+    EXPECT_EQ(chain.NativeGasToThorchain(Uint(123'456'789)).ToString(), Get(vector, "tothor"));
+    EXPECT_EQ(chain.ThorchainToNativeGas(Uint(123'456'789)).ToString(), Get(vector, "tonative"));
+  });
+}
+
 TEST_P(VectorsTest, TransactionHashes) {
   ForEach("txid", [&](const std::string& input, const nlohmann::json& vector) {
     const absl::StatusOr<TxID> id = TxID::Parse(input);
