@@ -2,15 +2,27 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <memory>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "profiling/labels.h"
+#include "profiling/process_stats.h"
 #include "replay/cli/commands.h"
 #include "replay/cli/exit_status.h"
 #include "replay/report/version.h"
 
 namespace blockreplay::replay {
+namespace {
+
+std::string JoinedArguments(int argc, char** argv) {
+  std::string line;
+  for (int i = 0; i < argc; ++i) absl::StrAppend(&line, i == 0 ? "" : " ", argv[i]);
+  return line;
+}
+
+}  // namespace
 
 int ReportError(const absl::Status& status) {
   // One line, whatever a library put into its message.
@@ -31,9 +43,18 @@ int RunCommandLine(int argc, char** argv) {
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);
 
+  // Counts from here on; where the machine does not let us, reports say null.
+  absl::StatusOr<std::unique_ptr<profiling::InstructionCounter>> instructions =
+      profiling::InstructionCounter::Open();
+  profiling::SetThreadRole("main");
+
   Command selected;
+  AddRunCommand(&app, JoinedArguments(argc, argv),
+                instructions.ok() ? instructions->get() : nullptr, &selected);
   AddInfoCommand(&app, &selected);
   AddCheckCommand(&app, &selected);
+  AddDiffCommand(&app, &selected);
+  AddExportCommand(&app, &selected);
 
   try {
     app.parse(argc, argv);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "profiling/process_stats.h"
 
 namespace blockreplay::replay {
 
@@ -13,6 +14,11 @@ namespace blockreplay::replay {
 using Command = std::function<int()>;
 void AddInfoCommand(CLI::App* app, Command* selected);
 void AddCheckCommand(CLI::App* app, Command* selected);
+void AddDiffCommand(CLI::App* app, Command* selected);
+void AddExportCommand(CLI::App* app, Command* selected);
+// `instructions` may be null and must outlive the command, as must nothing else.
+void AddRunCommand(CLI::App* app, const std::string& command_line,
+                   const profiling::InstructionCounter* instructions, Command* selected);
 
 // Prints the one error line and returns the exit status for it.
 int ReportError(const absl::Status& status);

@@ -1,0 +1,263 @@
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "profiling/labels.h"
+#include "replay/cli/commands.h"
+#include "replay/cli/exit_status.h"
+#include "replay/cli/progress.h"
+#include "replay/engine/interrupt.h"
+#include "replay/engine/run.h"
+#include "replay/recording/file_io.h"
+#include "replay/report/report.h"
+#include "replay/stats/distribution.h"
+
+namespace blockreplay::replay {
+namespace {
+
+struct Ending {
+  int exit_status;
+  const char* name;  // report.json's "outcome"
+};
+
+Ending EndingOf(const RunResult& result) {
+  switch (result.outcome) {
+    case RunOutcome::kVerified:
+      if (!result.problems.empty()) return {kExitError, "error"};
+      return {kExitOk, "verified"};
+    case RunOutcome::kError:
+      return {kExitError, "error"};
+    case RunOutcome::kAppHashMismatch:
+      return {kExitAppHashMismatch, "app_hash_mismatch"};
+    case RunOutcome::kResultsMismatch:
+      return {kExitResultsMismatch, "results_hash_mismatch"};
+    case RunOutcome::kInterrupted:
+      return {result.signal == SIGTERM ? kExitTerminated : kExitInterrupted, "interrupted"};
+  }
+  return {kExitError, "error"};
+}
+
+double Millis(int64_t nanos) { return static_cast<double>(nanos) / 1e6; }
+double Seconds(int64_t nanos) { return static_cast<double>(nanos) / 1e9; }
+double Megabytes(int64_t bytes) { return static_cast<double>(bytes) / 1e6; }
+
+// Phases that took any time, with their share.
+std::string PhaseLine(const RunStatistics& statistics) {
+  std::string line;
+  for (size_t i = 0; i < kPhaseCount; ++i) {
+    const int64_t nanos = statistics.phase_nanos[i];
+    if (nanos == 0) continue;
+    absl::StrAppendFormat(&line, "%s%s %.1f ms (%.1f %%)", line.empty() ? "" : ", ", kPhaseNames[i],
+                          Millis(nanos),
+                          100 * Millis(nanos) / std::max(1e-9, Millis(statistics.wall_nanos)));
+  }
+  return line;
+}
+
+void PrintSummary(const RunPlan& plan, const RunResult& result) {
+  const RunStatistics& s = result.statistics;
+  const size_t blocks = s.block_ms.size();
+  std::printf("\nverified    %lld blocks", static_cast<long long>(result.facts.blocks_verified));
+  if (result.outcome == RunOutcome::kVerified) std::printf(", all equal to the recording");
+  std::printf("\napp hash    %s\n", absl::BytesToHexString(result.facts.app_hash).c_str());
+  std::printf("chain       %s (SHA-256 of the app hashes of all blocks)\n",
+              absl::BytesToHexString(result.facts.app_hash_chain).c_str());
+  if (blocks > 0) {
+    const Distribution ms = DistributionOf(s.block_ms);
+    std::printf(
+        "time        %.3f s for %zu blocks, %.1f blocks/s; block p50 %.3f ms, p90 %.3f, p99 %.3f, "
+        "max %.3f\n",
+        Seconds(s.wall_nanos), blocks,
+        static_cast<double>(blocks) / std::max(1e-9, Seconds(s.wall_nanos)), ms.p50, ms.p90, ms.p99,
+        ms.max);
+    std::printf("phases      %s\n", PhaseLine(s).c_str());
+    std::printf(
+        "CPU         process %.3f s = execution %.3f (decoding %.3f) + commit %.3f + compaction "
+        "%.3f + flush %.3f + other %.3f\n",
+        Seconds(s.cpu.process), Seconds(s.cpu.execution), Seconds(s.cpu.decode),
+        Seconds(s.cpu.commit), Seconds(s.cpu.compaction), Seconds(s.cpu.flush),
+        Seconds(s.cpu.other()));
+    std::printf("memory      peak %.0f MB\n", Megabytes(s.peak_rss_bytes));
+    std::printf("disk        database %.1f MB, written %.1f MB, compactions %.1f MB, %llu stalls\n",
+                static_cast<double>(s.db_bytes) / 1e6, static_cast<double>(s.bytes_written) / 1e6,
+                static_cast<double>(s.compaction_bytes) / 1e6,
+                static_cast<unsigned long long>(s.stalls));
+  }
+  const RunOptions& options = plan.options;
+  if (!options.report.empty()) std::printf("report      %s\n", options.report.c_str());
+  if (!options.csv.empty()) std::printf("CSV         %s\n", options.csv.c_str());
+  for (const std::string& file : result.profiles) {
+    std::printf("profile     %s  (go tool pprof -http=: %s)\n", file.c_str(), file.c_str());
+  }
+}
+
+int Execute(const RunOptions& options, const std::string& command_line,
+            const profiling::InstructionCounter* instructions) {
+  absl::StatusOr<RunPlan> plan = PlanRun(options);
+  if (!plan.ok()) return ReportError(plan.status());
+  HostRecord host;
+  const InterruptGuard interrupts;
+  RunProgress progress(*plan, host.OneLine());
+  RunResult result = ExecuteRun(*plan, command_line, instructions, &progress);
+  progress.Finish();
+  host.Finish();
+
+  if (!options.report.empty()) {
+    const Ending ending = EndingOf(result);
+    result.facts.outcome = ending.name;
+    result.facts.exit_status = ending.exit_status;
+    const std::string json = ReportToJson(result.facts, result.statistics, host).dump(1) + "\n";
+    if (absl::Status status = WriteFileAtomically(options.report, json); !status.ok()) {
+      result.problems.push_back(std::string(status.message()));
+    }
+  }
+  const bool has_summary = result.outcome != RunOutcome::kError || result.facts.blocks_verified > 0;
+  if (!options.quiet && has_summary) PrintSummary(*plan, result);
+  std::fflush(stdout);
+
+  switch (result.outcome) {
+    case RunOutcome::kVerified:
+      break;
+    case RunOutcome::kError:
+      ReportError(result.error);
+      break;
+    case RunOutcome::kAppHashMismatch:
+    case RunOutcome::kResultsMismatch:
+      std::fprintf(stderr, "blockreplay: mismatch: %s", result.mismatch.c_str());
+      if (!options.db.empty()) {
+        std::fprintf(stderr, "  the database %s stays at height %lld\n", options.db.c_str(),
+                     static_cast<long long>(result.paused_at));
+      }
+      if (!result.bundle.empty()) std::fprintf(stderr, "  evidence in %s\n", result.bundle.c_str());
+      break;
+    case RunOutcome::kInterrupted:
+      std::fprintf(stderr, "blockreplay: interrupted after height %lld%s\n",
+                   static_cast<long long>(result.paused_at),
+                   options.db.empty() ? "" : "; go on with --resume");
+      break;
+  }
+  for (const std::string& problem : result.problems) ReportError(absl::UnknownError(problem));
+  return EndingOf(result).exit_status;
+}
+
+// Option texts end where the defaults that CLI11 adds begin.
+void AddOptions(CLI::App* command, RunOptions* options) {
+  command->add_option("RECORDING", options->recording, "Folder of the recording")->required();
+  command
+      ->add_option(
+          "--db", options->db,
+          "Keep the database in this folder, which must not exist (default: a temporary one)")
+      ->type_name("DIR");
+  command->add_flag(
+      "--resume", options->resume,
+      "Go on with the database of --db after its last block; begin where there is none");
+  command
+      ->add_option("--from", options->from,
+                   "Measure from this height on; blocks before are replayed and verified only")
+      ->type_name("H");
+  command->add_option("--to", options->to, "Stop after this height")->type_name("H");
+
+  const std::map<std::string, ExecutionMode> modes = {{"apply", ExecutionMode::kApply},
+                                                      {"verify", ExecutionMode::kVerify},
+                                                      {"native", ExecutionMode::kNative}};
+  command
+      ->add_option("--exec", options->exec,
+                   "What stands for execution: apply (recorded net writes), verify or native (not "
+                   "available yet)")
+      ->transform(CLI::CheckedTransformer(modes, CLI::ignore_case).description(""))
+      ->type_name("apply|verify|native")
+      ->default_str("apply");
+  const std::map<std::string, storage::Persistence> persistence = {
+      {"every", storage::Persistence::kEvery}, {"deferred", storage::Persistence::kDeferred}};
+  command
+      ->add_option(
+          "--persist", options->persist,
+          "Write every version as the Go node does, or keep trees in memory with a write-ahead log")
+      ->transform(CLI::CheckedTransformer(persistence, CLI::ignore_case).description(""))
+      ->type_name("every|deferred")
+      ->default_str("deferred");
+  command
+      ->add_option("--keep-recent", options->keep_recent,
+                   "Keep the last N versions (default: 1 deferred, all with --persist every)")
+      ->check(CLI::Range(int64_t{0}, int64_t{1} << 40).description(""))
+      ->type_name("N");
+  const std::map<std::string, bool> switches = {{"off", false}, {"on", true}};
+  command
+      ->add_option("--seek-compaction", options->seek_compaction,
+                   "Emulate LevelDB's compactions after seeks")
+      ->transform(CLI::CheckedTransformer(switches, CLI::ignore_case).description(""))
+      ->type_name("off|on")
+      ->default_str("off");
+  command->add_option("--threads", options->threads, "Threads for hashing (default: all cores)")
+      ->check(CLI::Range(1, 1024).description(""))
+      ->type_name("N");
+  command->add_option("--passes", options->passes, "Replay the range N times, each from the base")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 30).description(""))
+      ->type_name("N")
+      ->capture_default_str();
+  command
+      ->add_option("--repeat-block", options->repeat_block,
+                   "Execute each block N times from the same state, to catch nondeterminism")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 30).description(""))
+      ->type_name("N")
+      ->capture_default_str();
+  command
+      ->add_option("--pace", options->pace,
+                   "Start blocks at the intervals of their times, FACTOR times as fast")
+      ->type_name("max|original|FACTOR")
+      ->capture_default_str();
+  command
+      ->add_option("--cache-mb", options->cache_mb, "Memory for trees and database caches, in MiB")
+      ->check(CLI::Range(int64_t{8}, int64_t{1} << 24).description(""))
+      ->type_name("N")
+      ->capture_default_str();
+
+  command->add_option("--cpu-profile", options->cpu_profile, "Write a CPU profile (pprof)")
+      ->type_name("FILE");
+  command
+      ->add_option("--wall-profile", options->wall_profile,
+                   "Write a profile of wall time, waiting included (pprof)")
+      ->type_name("FILE");
+  command->add_option("--heap-profile", options->heap_profile, "Write a heap profile (pprof)")
+      ->type_name("FILE");
+  command
+      ->add_option("--profile-dir", options->profile_dir,
+                   "Folder for profiles of parts of the range: see the next two")
+      ->type_name("DIR");
+  command
+      ->add_option("--profile-every", options->profile_every, "A CPU and heap pair every N blocks")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 40).description(""))
+      ->type_name("N");
+  command
+      ->add_option("--profile-slower-than", options->profile_slower_than_ms,
+                   "A pair for each block that takes more than MS milliseconds")
+      ->check(CLI::PositiveNumber.description(""))
+      ->type_name("MS");
+
+  command->add_option("--report", options->report, "Write the measurements as JSON")
+      ->type_name("FILE");
+  command->add_option("--csv", options->csv, "Write a row for each block as CSV")
+      ->type_name("FILE");
+  command
+      ->add_option("--bundle", options->bundle, "On a mismatch, put the evidence into this folder")
+      ->type_name("DIR");
+  command->add_flag("--quiet", options->quiet, "Print errors and mismatches only");
+}
+
+}  // namespace
+
+void AddRunCommand(CLI::App* app, const std::string& command_line,
+                   const profiling::InstructionCounter* instructions, Command* selected) {
+  CLI::App* command = app->add_subcommand(
+      "run", "Replays a recording and compares every app hash; exit status 2 if one differs");
+  auto options = std::make_shared<RunOptions>();
+  AddOptions(command, options.get());
+  command->callback(
+      [=] { *selected = [=] { return Execute(*options, command_line, instructions); }; });
+}
+
+}  // namespace blockreplay::replay

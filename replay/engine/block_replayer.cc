@@ -1,0 +1,113 @@
+#include "replay/engine/block_replayer.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "profiling/labels.h"
+#include "replay/engine/apply_executor.h"
+
+namespace blockreplay::replay {
+namespace {
+
+// Time and profile samples go to one phase until the scope closes.
+class PhaseScope {
+ public:
+  PhaseScope(PhaseClock* clock, Phase phase, profiling::LabelId label)
+      : clock_(clock), label_(profiling::LabelKey::kPhase, label) {
+    clock_->Enter(phase);
+  }
+  ~PhaseScope() { clock_->Enter(Phase::kOther); }
+  PhaseScope(const PhaseScope&) = delete;
+  PhaseScope& operator=(const PhaseScope&) = delete;
+
+ private:
+  PhaseClock* clock_;
+  profiling::ScopedLabel label_;
+};
+
+std::string RawHash(const storage::CommitInfo& info) {
+  const storage::Hash hash = storage::AppHash(info);
+  return {reinterpret_cast<const char*>(hash.data()), hash.size()};
+}
+
+AppHashMismatch NotRepeatable(int64_t height, const storage::CommitInfo& first,
+                              const storage::CommitInfo& other) {
+  AppHashMismatch mismatch;
+  mismatch.kind = MismatchKind::kNotRepeatable;
+  mismatch.height = height;
+  mismatch.expected = RawHash(first);
+  mismatch.actual = RawHash(other);
+  mismatch.has_recorded_roots = true;
+  for (size_t i = 0; i < first.stores.size(); ++i) {
+    const storage::Hash& a = first.stores[i].hash;
+    const storage::Hash& b = other.stores[i].hash;
+    if (a != b) {
+      mismatch.stores.push_back(
+          {first.stores[i].name, std::string(a.begin(), a.end()), std::string(b.begin(), b.end())});
+    }
+  }
+  return mismatch;
+}
+
+}  // namespace
+
+BlockReplayer::BlockReplayer(storage::Multistore* multistore, int64_t repeat, PhaseClock* clock)
+    : multistore_(multistore), repeat_(repeat), clock_(clock), state_(multistore) {}
+
+absl::StatusOr<BlockReplayer::Outcome> BlockReplayer::Replay(const v1::Block& block,
+                                                             const std::string* final_app_hash) {
+  static const profiling::LabelId kApply = profiling::InternLabel("apply");
+  static const profiling::LabelId kHash = profiling::InternLabel("hash");
+  static const profiling::LabelId kCommit = profiling::InternLabel("commit");
+  const auto located = [&](const absl::Status& status) {
+    return absl::Status(status.code(),
+                        absl::StrCat("block ", block.height(), ": ", status.message()));
+  };
+  const storage::BlockTime time{block.request().time().seconds(), block.request().time().nanos()};
+
+  Outcome outcome;
+  for (int64_t i = 0; i < repeat_; ++i) {
+    {
+      const PhaseScope phase(clock_, Phase::kApply, kApply);
+      if (absl::Status status = ApplyChangeSet(block, &state_); !status.ok()) {
+        state_.Discard();
+        return status;
+      }
+      if (absl::Status status = state_.Flush(); !status.ok()) {
+        state_.Discard();
+        return located(status);
+      }
+    }
+    absl::StatusOr<storage::CommitInfo> info;
+    {
+      const PhaseScope phase(clock_, Phase::kHash, kHash);
+      info = multistore_->WorkingCommit(time);
+    }
+    if (!info.ok()) return located(info.status());
+    if (i > 0 && *info != outcome.commit_info) {
+      outcome.mismatch = NotRepeatable(block.height(), outcome.commit_info, *info);
+      return outcome;
+    }
+    outcome.commit_info = *std::move(info);
+    if (i + 1 < repeat_) {
+      const PhaseScope phase(clock_, Phase::kCommit, kCommit);
+      if (absl::Status status = multistore_->Rollback(); !status.ok()) return located(status);
+    }
+  }
+  outcome.mismatch = CompareAppHash(block, outcome.commit_info);
+  if (!outcome.mismatch && final_app_hash != nullptr &&
+      *final_app_hash != RawHash(outcome.commit_info)) {
+    outcome.mismatch.emplace();
+    outcome.mismatch->kind = MismatchKind::kFinalAppHash;
+    outcome.mismatch->height = block.height();
+    outcome.mismatch->expected = *final_app_hash;
+    outcome.mismatch->actual = RawHash(outcome.commit_info);
+  }
+  if (outcome.mismatch) return outcome;
+  const PhaseScope phase(clock_, Phase::kCommit, kCommit);
+  if (absl::Status status = multistore_->Commit(); !status.ok()) return located(status);
+  return outcome;
+}
+
+}  // namespace blockreplay::replay

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "blockreplay/v1/recording.pb.h"
+#include "replay/engine/state_branch.h"
+#include "replay/stats/phases.h"
+#include "replay/verify/block_verifier.h"
+#include "storage/multistore/multistore.h"
+
+namespace blockreplay::replay {
+
+// Takes one block after the other through branch, trees, hash, comparison and commit. One thread.
+class BlockReplayer {
+ public:
+  // Each block is executed `repeat` times from the same state. `clock` is told which phase it is
+  // in.
+  BlockReplayer(storage::Multistore* multistore, int64_t repeat, PhaseClock* clock);
+
+  struct Outcome {
+    storage::CommitInfo commit_info;  // computed
+    std::optional<AppHashMismatch> mismatch;
+  };
+  // Commits the block if nothing differs. With a mismatch, or after an error, the last good block
+  // is still the last committed one, and Rollback makes the multistore usable again.
+  // `final_app_hash` is what the block must have besides its own, or null.
+  absl::StatusOr<Outcome> Replay(const v1::Block& block, const std::string* final_app_hash);
+
+ private:
+  storage::Multistore* multistore_;
+  const int64_t repeat_;
+  PhaseClock* clock_;
+  StateBranch state_;
+};
+
+}  // namespace blockreplay::replay

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "profiling/process_stats.h"
+#include "replay/recording/block_source.h"
+#include "replay/stats/run_statistics.h"
+#include "storage/kv/engine.h"
+#include "storage/multistore/multistore.h"
+
+namespace blockreplay::replay {
+
+// Collects a run's statistics: spans of measured blocks (one a pass), between Start and Stop, and
+// rows for the blocks in them. To be used by the thread that drives the replay, whose clock()
+// divides its time among the phases.
+class Measurement {
+ public:
+  // `instructions` may be null: then they are not counted.
+  explicit Measurement(const profiling::InstructionCounter* instructions)
+      : instructions_(instructions) {}
+
+  // The three must live until Stop.
+  void Start(const storage::Engine* engine, const storage::Multistore* multistore,
+             const BlockSource* source);
+  void Stop();
+  // Leaves out what happens in between: time, CPU, instructions, allocations.
+  void Suspend();
+  void Resume();
+  bool running() const { return engine_ != nullptr; }
+
+  PhaseClock& clock() { return clock_; }
+
+  // Ends a block: fills in what `record` says about time, memory and the database, and counts it.
+  void FinishBlock(BlockRecord* record);
+  // The time since the last step of clock() was waited for --pace: it belongs to no phase.
+  void SkipPacedWait(int64_t nanos);
+
+  // Complete after Stop.
+  const RunStatistics& statistics() const { return statistics_; }
+
+ private:
+  struct Baseline {
+    int64_t process_cpu = 0;
+    int64_t source_cpu = 0;
+    int64_t worker_cpu = 0;
+    int64_t committer_cpu = 0;
+    std::optional<int64_t> instructions;
+    std::optional<profiling::AllocationTotals> allocations;
+    storage::Engine::Stats engine;
+  };
+  Baseline Read() const;
+
+  const profiling::InstructionCounter* instructions_;
+  const storage::Engine* engine_ = nullptr;
+  const storage::Multistore* multistore_ = nullptr;
+  const BlockSource* source_ = nullptr;
+
+  PhaseClock clock_;
+  PhaseNanos settled_{};  // clock_.wall() at the end of the last block
+  Baseline start_;
+  storage::Engine::Stats last_engine_;
+  std::optional<profiling::AllocationTotals> last_allocations_;
+  RunStatistics statistics_;
+};
+
+}  // namespace blockreplay::replay

@@ -1,0 +1,84 @@
+#include "replay/report/report.h"
+
+#include <optional>
+
+#include "absl/strings/escaping.h"
+#include "replay/report/version.h"
+#include "replay/stats/distribution.h"
+
+namespace blockreplay::replay {
+namespace {
+
+using nlohmann::json;
+
+double Millis(int64_t nanos) { return static_cast<double>(nanos) / 1e6; }
+double Seconds(int64_t nanos) { return static_cast<double>(nanos) / 1e9; }
+
+json DistributionToJson(const Distribution& d) {
+  return {{"p50", d.p50},   {"p90", d.p90},       {"p99", d.p99},
+          {"mean", d.mean}, {"stddev", d.stddev}, {"max", d.max}};
+}
+
+template <typename T>
+json OrNull(const std::optional<T>& value) {
+  return value ? json(*value) : json(nullptr);
+}
+
+json PerBlock(const std::optional<int64_t>& total, size_t blocks) {
+  if (!total || blocks == 0) return nullptr;
+  return static_cast<double>(*total) / static_cast<double>(blocks);
+}
+
+}  // namespace
+
+json ReportToJson(const RunFacts& facts, const RunStatistics& statistics, const HostRecord& host) {
+  json phase_ms = json::object();
+  for (size_t i = 0; i < kPhaseCount; ++i)
+    phase_ms[kPhaseNames[i]] = Millis(statistics.phase_nanos[i]);
+  const CpuSplit& cpu = statistics.cpu;
+  return {
+      {"tool", {{"version", ToolVersion()}, {"revision", ToolRevision()}}},
+      {"recording",
+       {{"digest", facts.recording_digest},
+        {"chain_id", facts.chain_id},
+        {"first", facts.first_height},
+        {"last", facts.last_height}}},
+      {"host", host.ToJson()},
+      {"options", facts.options},
+      {"outcome", facts.outcome},
+      {"exit_status", facts.exit_status},
+      {"blocks_verified", facts.blocks_verified},
+      {"blocks_measured", statistics.block_ms.size()},
+      {"app_hash", absl::BytesToHexString(facts.app_hash)},
+      {"app_hash_chain", absl::BytesToHexString(facts.app_hash_chain)},
+      {"digests", {{"events", nullptr}, {"gas", nullptr}, {"codes", nullptr}}},
+      {"wall_s", Seconds(statistics.wall_nanos)},
+      {"paced_wait_s", Seconds(statistics.paced_nanos)},
+      {"restore_s", Seconds(facts.restore_nanos)},
+      {"block_ms", DistributionToJson(DistributionOf(statistics.block_ms))},
+      {"phase_ms", phase_ms},
+      {"cpu_s",
+       {{"process", Seconds(cpu.process)},
+        {"block_execution", Seconds(cpu.execution)},
+        {"decode", Seconds(cpu.decode)},
+        {"commit", Seconds(cpu.commit)},
+        {"compaction", Seconds(cpu.compaction)},
+        {"flush", Seconds(cpu.flush)},
+        {"other", Seconds(cpu.other())}}},
+      {"instructions", OrNull(statistics.instructions)},
+      {"peak_rss_bytes", statistics.peak_rss_bytes},
+      {"db_bytes", statistics.db_bytes},
+      {"bytes_written", statistics.bytes_written},
+      {"compaction_bytes", statistics.compaction_bytes},
+      {"seek_compactions", statistics.seek_compactions},
+      {"allocations_per_block", PerBlock(statistics.allocations, statistics.block_ms.size())},
+      {"allocated_bytes_per_block",
+       PerBlock(statistics.allocated_bytes, statistics.block_ms.size())},
+      {"stalls", statistics.stalls},
+      {"stall_ms", static_cast<double>(statistics.stall_micros) / 1e3},
+      {"execution",
+       {{"phases", facts.phases}, {"native", 0}, {"matched", 0}, {"by_kind", json::object()}}},
+  };
+}
+
+}  // namespace blockreplay::replay

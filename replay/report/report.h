@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "nlohmann/json.hpp"
+#include "replay/recording/manifest.h"
+#include "replay/report/host.h"
+#include "replay/stats/run_statistics.h"
+
+namespace blockreplay::replay {
+
+// What a run has to say about itself besides its measurements.
+struct RunFacts {
+  std::string recording_digest;
+  std::string chain_id;
+  // Heights that were measured; 0 if no block was.
+  int64_t first_height = 0;
+  int64_t last_height = 0;
+  nlohmann::json options;
+  // "verified", "app_hash_mismatch", …: how the run ended, with the exit status that says it.
+  std::string outcome;
+  int exit_status = 0;
+  int64_t blocks_verified = 0;
+  std::string app_hash;        // raw, of the last verified block
+  std::string app_hash_chain;  // raw: SHA-256 of the verified blocks' app hashes, concatenated
+  int64_t phases = 0;          // one begin, one end and one per transaction of the verified blocks
+  int64_t restore_nanos = 0;   // making the base state, not part of the measured time
+};
+
+// report.json, as docs/reports.md describes it.
+nlohmann::json ReportToJson(const RunFacts& facts, const RunStatistics& statistics,
+                            const HostRecord& host);
+
+}  // namespace blockreplay::replay
