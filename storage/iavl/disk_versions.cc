@@ -119,20 +119,30 @@ absl::StatusOr<int64_t> DiskVersions::First(int64_t latest) const {
               Direction::kForward);
   if (!key.ok()) return key.status();
   if (*key) return VersionOf(**key);
+  const auto has_root = [this](int64_t version) {
+    return store_->db()->Has(Key(ShortKey::Node(version, kRootNonce).view()));
+  };
   int64_t low = 0;
-  int64_t high = latest;
-  while (low < high) {
-    const int64_t middle = low + (high - low) / 2;
-    const absl::StatusOr<bool> exists =
-        store_->db()->Has(Key(ShortKey::Node(middle, kRootNonce).view()));
-    if (!exists.ok()) return exists.status();
-    if (*exists) {
-      high = middle;
-    } else {
-      low = middle + 1;
+  while (true) {
+    int64_t high = latest;
+    while (low < high) {
+      const int64_t middle = low + (high - low) / 2;
+      const absl::StatusOr<bool> exists = has_root(middle);
+      if (!exists.ok()) return exists.status();
+      if (*exists) {
+        high = middle;
+      } else {
+        low = middle + 1;
+      }
     }
+    if (high >= latest) return high;
+    const absl::StatusOr<bool> next_exists = has_root(high + 1);
+    if (!next_exists.ok() || *next_exists) {
+      return next_exists.ok() ? absl::StatusOr<int64_t>(high) : next_exists.status();
+    }
+    // A leaf that was the root of a version pruned long ago.
+    low = high + 1;
   }
-  return high;
 }
 
 absl::StatusOr<bool> DiskVersions::Exists(int64_t version) const {

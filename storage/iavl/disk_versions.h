@@ -26,8 +26,9 @@ class DiskVersions {
   // 0 if there is none.
   absl::StatusOr<int64_t> Latest() const;
   absl::StatusOr<int64_t> LatestLegacy() const;
-  // As Go finds it: the first legacy version, else by bisection for a root at (v, 1), which
-  // presumes that versions are contiguous and can be led astray by a node that once was a root.
+  // As Go finds it: the first legacy version, else by bisection for a root at (v, 1), since versions
+  // are contiguous. A leaf that once was a root can lead that astray, and Go's pruning then fails;
+  // here a version without a successor does not count.
   absl::StatusOr<int64_t> First(int64_t latest) const;
   absl::StatusOr<bool> Exists(int64_t version) const;
   // The legacy versions, ascending.

@@ -125,6 +125,8 @@ absl::StatusOr<bool> Editor::Set(std::string_view key, std::string_view value) {
     if (node == nullptr) return status;
     if (node->is_leaf()) break;
     if (depth == kMaxHeight) return TooHigh();
+    __builtin_prefetch(AsInner(node)->child[kLeft]);
+    __builtin_prefetch(AsInner(node)->child[kRight]);
     parent = Mutable(parent, side);
     side = CompareKeys(key, parent->key()) < 0 ? kLeft : kRight;
     path_[++depth] = {parent, side};

@@ -134,11 +134,34 @@ inline size_t NodeBytes(const Node* node) {
                          : Inner::Bytes(node->key_size);
 }
 
-// Unsigned bytes. -1, 0, 1 in sign.
+inline uint64_t LoadBigEndian64(const char* p) {
+  uint64_t word;
+  std::memcpy(&word, p, sizeof(word));
+  return __builtin_bswap64(word);
+}
+
+// Unsigned bytes; negative, zero or positive. Eight at a time: keys are short, and a call of memcmp
+// costs more than comparing them.
 inline int CompareKeys(std::string_view a, std::string_view b) {
   const size_t common = a.size() < b.size() ? a.size() : b.size();
-  const int order = common == 0 ? 0 : std::memcmp(a.data(), b.data(), common);
-  if (order != 0) return order;
+  size_t at = 0;
+  for (; at + 8 <= common; at += 8) {
+    const uint64_t left = LoadBigEndian64(a.data() + at);
+    const uint64_t right = LoadBigEndian64(b.data() + at);
+    if (left != right) return left < right ? -1 : 1;
+  }
+  if (common >= 8) {
+    // The last eight bytes, some of them for the second time.
+    const uint64_t left = LoadBigEndian64(a.data() + common - 8);
+    const uint64_t right = LoadBigEndian64(b.data() + common - 8);
+    if (left != right) return left < right ? -1 : 1;
+  } else {
+    for (; at < common; ++at) {
+      const auto left = static_cast<uint8_t>(a[at]);
+      const auto right = static_cast<uint8_t>(b[at]);
+      if (left != right) return left < right ? -1 : 1;
+    }
+  }
   return a.size() < b.size() ? -1 : (a.size() > b.size() ? 1 : 0);
 }
 

@@ -231,6 +231,8 @@ const Leaf* FindLeaf(NodeStore* store, Inner* anchor, std::string_view key, absl
     MarkUsed(node);
     if (node->is_leaf()) break;
     Inner* inner = AsInner(node);
+    __builtin_prefetch(inner->child[0]);
+    __builtin_prefetch(inner->child[1]);
     const int side = CompareKeys(key, inner->key()) < 0 ? kLeft : kRight;
     node = store->Child(inner, side, status);
     if (node == nullptr) return nullptr;

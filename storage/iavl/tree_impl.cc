@@ -597,11 +597,13 @@ absl::Status Tree::Impl::RenameRoot(int64_t version, const std::string& record) 
   // A leaf may have become a child since.
   Inner* parent = anchor_;
   int side = kLeft;
-  while (Node* child = parent->child[side]) {
+  absl::Status status;
+  while (Node* child = store_->Child(parent, side, &status)) {
     if (child->is_leaf()) break;
     parent = AsInner(child);
     side = CompareKeys(node.key, parent->key()) < 0 ? kLeft : kRight;
   }
+  if (!status.ok()) return status;
   rename(parent, side);
   return absl::OkStatus();
 }

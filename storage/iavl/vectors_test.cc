@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "storage/iavl/importer.h"
 #include "storage/iavl/test_support.h"
 
@@ -101,18 +99,23 @@ void RunDatabaseScenario(const nlohmann::json& scenario, const Contents& start,
     if (step["root"] != "") {
       EXPECT_EQ(Hex(tree->hash()), step["root"]);
     }
-    const auto first = tree->FirstVersion();
-    ASSERT_TRUE(first.ok());
-    EXPECT_EQ(*first, step["first_version"]);
+    if (step.contains("first_version")) {
+      const auto first = tree->FirstVersion();
+      ASSERT_TRUE(first.ok());
+      EXPECT_EQ(*first, step["first_version"]);
+    }
     const Contents actual = db.Dump();
     ASSERT_TRUE(actual == expected) << Difference(expected, actual);
   }
-  EXPECT_TRUE(expected == Pairs(scenario["final_db"]));
+  if (scenario.contains("final_db")) {
+    EXPECT_TRUE(expected == Pairs(scenario["final_db"]));
+  }
 }
 
 void RunDatabaseFile(const nlohmann::json& file, size_t scenarios,
                      const std::map<std::string, Contents>& starts) {
   ASSERT_EQ(file["scenarios"].size(), scenarios);
+  ASSERT_GT(scenarios, 0u);
   for (const bool copy_on_write : {false, true}) {
     for (const auto& scenario : file["scenarios"]) {
       const std::string name = scenario["name"];
@@ -138,12 +141,8 @@ TEST(DatabaseVectors, LegacyDatabasesAreMigratedAsGoDoes) {
   RunDatabaseFile(ReadFixture("iavl/legacy_migration_vectors.json"), 6, starts);
 }
 
-// More scenarios of the same form, for use while developing.
-TEST(DatabaseVectors, FileFromTheEnvironment) {
-  const char* path = std::getenv("IAVL_DB_VECTORS");
-  if (path == nullptr) GTEST_SKIP() << "IAVL_DB_VECTORS is not set";
-  std::ifstream in(path);
-  const nlohmann::json file = nlohmann::json::parse(in);
+TEST(DatabaseVectors, RandomHistories) {
+  const nlohmann::json file = ReadFixture("iavl/random_db_vectors.json");
   RunDatabaseFile(file, file["scenarios"].size(), {});
 }
 
