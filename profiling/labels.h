@@ -85,16 +85,19 @@ inline LabelValues CurrentLabels() {
 class [[nodiscard]] ScopedLabel {
  public:
   ScopedLabel(LabelKey key, LabelId id)
-      : slot_(internal::thread_labels.ids[static_cast<int>(key)]) {
-    previous_ = slot_.load(std::memory_order_relaxed);
-    slot_.store(id, std::memory_order_relaxed);
+      : key_(key), previous_(Value().load(std::memory_order_relaxed)) {
+    Value().store(id, std::memory_order_relaxed);
   }
-  ~ScopedLabel() { slot_.store(previous_, std::memory_order_relaxed); }
+  ~ScopedLabel() { Value().store(previous_, std::memory_order_relaxed); }
   ScopedLabel(const ScopedLabel&) = delete;
   ScopedLabel& operator=(const ScopedLabel&) = delete;
 
  private:
-  std::atomic<LabelId>& slot_;
+  std::atomic<LabelId>& Value() const {
+    return internal::thread_labels.ids[static_cast<int>(key_)];
+  }
+
+  LabelKey key_;
   LabelId previous_;
 };
 

@@ -34,6 +34,8 @@ TEST(ProcessStatsTest, MemoryIsSeen) {
   EXPECT_GT(before.mappings, 10);
   constexpr size_t kSize = 64 << 20;
   const std::vector<char> memory(kSize, 1);
+  // Or the compiler leaves it out.
+  asm volatile("" : : "r"(memory.data()) : "memory");
   EXPECT_GE(CurrentRssBytes(), static_cast<int64_t>(kSize));
   EXPECT_GE(GetMemoryUsage().peak_rss_bytes, before.rss_bytes + static_cast<int64_t>(kSize) / 2);
 }

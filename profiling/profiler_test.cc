@@ -211,7 +211,7 @@ TEST(ProfilerTest, ThreadsComeAndGoWhileProfilersStartAndStop) {
       for (std::thread& thread : threads) thread.join();
     }
   });
-  for (int round = 0; round < 15; ++round) {
+  for (int round = 0; round < 8; ++round) {
     const auto profiler = StartOrDie({.cpu = true,
                                       .wall = true,
                                       .heap = Profiler::HeapProfilingAvailable(),
@@ -224,11 +224,11 @@ TEST(ProfilerTest, ThreadsComeAndGoWhileProfilersStartAndStop) {
     profiler->RefreshThreads();
     mark = profiler->TakeMark();
     ProfiledWork(20 * kMilli);
-    if (round % 5 == 0) {
+    if (round % 4 == 0) {
       CollectOrDie(*profiler, ProfileKind::kCpu, {.since = &mark});
     }
     profiler->Stop();
-    if (round % 5 == 0) {
+    if (round % 4 == 0) {
       const Profile wall = CollectOrDie(*profiler, ProfileKind::kWall);
       EXPECT_GT(Sum(wall, 1), 0);
     }

@@ -288,9 +288,11 @@ absl::StatusOr<std::unique_ptr<Symbolizer>> Symbolizer::ForThisProcess() {
     mapping.build_id = known->second;
     impl->mappings.push_back(std::move(mapping));
   }
-  std::stable_partition(
-      impl->mappings.begin(), impl->mappings.end(),
-      [&](const CodeMapping& mapping) { return mapping.filename == main_binary; });
+  const auto order = [&](const CodeMapping& mapping) {
+    return std::pair(mapping.filename != main_binary, mapping.start);
+  };
+  std::sort(impl->mappings.begin(), impl->mappings.end(),
+            [&](const CodeMapping& a, const CodeMapping& b) { return order(a) < order(b); });
   for (size_t i = 0; i < impl->mappings.size(); ++i) {
     impl->mapping_index.Add(impl->mappings[i].start, impl->mappings[i].limit, static_cast<int>(i));
   }
