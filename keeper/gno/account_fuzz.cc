@@ -1,0 +1,27 @@
+// Decodes arbitrary bytes as a stored account; what is accepted encodes to bytes that decode alike.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "keeper/gno/account.h"
+#include "keeper/sdk/panic.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using blockreplay::keeper::gno::Account;
+  blockreplay::keeper::gno::Scratch scratch;
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  const std::optional<Account> account = Account::Decode(bytes, &scratch);
+  if (!account.has_value()) return 0;
+  const std::string encoded(account->Encode(&scratch));
+  const std::optional<Account> again = Account::Decode(encoded, &scratch);
+  if (!again.has_value() || again->Encode(&scratch) != encoded) __builtin_trap();
+  if (account->is_vesting()) {
+    try {
+      account->LockedCoins(1);
+      account->LockedCoins(INT64_MAX);
+    } catch (const blockreplay::keeper::sdk::Panic&) {
+    }
+  }
+  return 0;
+}
