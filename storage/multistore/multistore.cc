@@ -338,13 +338,15 @@ absl::Status Multistore::Impl::ApplyUpgrades() {
 absl::Status Multistore::Impl::Replay(int64_t last_version) {
   absl::StatusOr<std::vector<int64_t>> versions = ListWal(*db_);
   if (!versions.ok()) return versions.status();
+  if (IsObsoleteWal(*versions, last_.version)) {
+    if (engine_ == nullptr) return absl::OkStatus();
+    wal_versions_ = *std::move(versions);
+    WriteBatch batch;
+    DropWal(&batch);
+    return engine_->Write(batch, options_.durability);
+  }
   std::string bytes;
   for (const int64_t version : *versions) {
-    if (version <= last_.version) {
-      // Left by a flush of a program that is not ours; the next flush removes it.
-      wal_versions_.push_back(version);
-      continue;
-    }
     if (version > last_version) break;
     if (version != FirstVersionAfter(last_.version)) {
       return absl::DataLossError(absl::StrCat("the write-ahead log goes on with version ", version,

@@ -559,6 +559,37 @@ TEST(Deferred, TheLogOfAnotherModeIsCarriedOver) {
   EXPECT_EQ(DumpHex(engine), DumpHex(clean_engine));
 }
 
+// A Go node knows nothing of the log: it goes on from the last flush.
+TEST(Deferred, TheLogOfAnotherHistoryIsDropped) {
+  MemoryEngine engine;
+  auto store = OpenOrDie(&engine, TwoStores(Persistence::kDeferred));
+  MakeVersion(store.get(), "k1", "v");
+  ASSERT_STATUS_OK(store->Flush());
+  for (int i = 2; i <= 5; ++i) MakeVersion(store.get(), absl::StrCat("k", i), "v");
+  store.reset();
+  Pairs log;
+  const std::vector<int64_t> versions = *ListWal(engine);
+  for (const int64_t version : versions) {
+    std::string record;
+    ASSERT_THAT(engine.Get(WalKey(version), &record), IsOkAnd(true));
+    log.emplace_back(WalKey(version), record);
+    ASSERT_STATUS_OK(engine.Delete(WalKey(version)));
+  }
+  ASSERT_THAT(log, ::testing::SizeIs(4));
+  store = OpenOrDie(&engine, TwoStores(Persistence::kEvery));
+  for (int i = 2; i <= 3; ++i) MakeVersion(store.get(), absl::StrCat("other", i), "v");
+  ASSERT_STATUS_OK(store->Close());
+  const Hash hash = store->app_hash();
+  store.reset();
+  for (const auto& [key, record] : log) ASSERT_STATUS_OK(engine.Set(key, record));
+
+  EXPECT_EQ((*MultistoreView::Open(&engine, 0))->version(), 3);
+  store = OpenOrDie(&engine, TwoStores(Persistence::kDeferred));
+  EXPECT_EQ(store->version(), 3);
+  EXPECT_EQ(store->app_hash(), hash);
+  EXPECT_THAT(*ListWal(engine), IsEmpty());
+}
+
 TEST(Deferred, RollbackToAVersionOfTheLog) {
   MemoryEngine engine;
   auto store = OpenOrDie(&engine, TwoStores(Persistence::kDeferred));

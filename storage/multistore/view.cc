@@ -26,7 +26,8 @@ absl::StatusOr<std::unique_ptr<MultistoreView>> MultistoreView::Open(const Reade
   if (!latest.ok()) return latest.status();
   absl::StatusOr<std::vector<int64_t>> wal = ListWal(*db);
   if (!wal.ok()) return wal.status();
-  const int64_t last = wal->empty() ? *latest : std::max(*latest, wal->back());
+  const bool unused_wal = wal->empty() || IsObsoleteWal(*wal, *latest);
+  const int64_t last = unused_wal ? *latest : wal->back();
   if (version == 0) version = last;
   if (version <= 0 || version > last) return NoSuchVersion(version, last);
 

@@ -56,4 +56,11 @@ absl::StatusOr<WalRecord> DecodeWalRecord(int64_t version, std::string_view byte
 // Versions that have a record, ascending.
 absl::StatusOr<std::vector<int64_t>> ListWal(const Reader& db);
 
+// Whether the log is of no use any more. A flush drops the records together with setting
+// `s/latest`, so one of a version up to `latest` means that another program made versions since:
+// those after it are of another history.
+inline bool IsObsoleteWal(const std::vector<int64_t>& versions, int64_t latest) {
+  return !versions.empty() && versions.front() <= latest;
+}
+
 }  // namespace blockreplay::storage
