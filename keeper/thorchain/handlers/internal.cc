@@ -1,0 +1,47 @@
+#include "keeper/thorchain/handlers/internal.h"
+
+#include <string>
+#include <utility>
+
+// Headers of handlers of internal messages belong here.
+
+namespace blockreplay::keeper::thorchain {
+namespace {
+
+Result<InternalResult> ToInternalResult(Result<InternalResult> result) { return result; }
+Result<InternalResult> ToInternalResult(Error error) {
+  if (error) return error;
+  return InternalResult{};
+}
+
+}  // namespace
+
+Error ValidateInternalMessage(const Keeper& k, const InternalMessage& message) {
+  return std::visit(
+      [&](const auto& m) -> Error {
+        if constexpr (requires { ValidateBasic(k, m); }) {
+          return ValidateBasic(k, m);
+        } else {
+          throw sdk::NotNative("internal message " + std::to_string(message.index()));
+        }
+      },
+      message);
+}
+
+Result<InternalResult> HandleInternalMessage(Managers& mgr, const Context& ctx,
+                                             const InternalMessage& message) {
+  sdk::CacheContext branch(ctx);
+  Result<InternalResult> result = std::visit(
+      [&](const auto& m) -> Result<InternalResult> {
+        if constexpr (requires { HandleInternal(mgr, ctx, m); }) {
+          return ToInternalResult(HandleInternal(mgr, branch.context(), m));
+        } else {
+          throw sdk::NotNative("internal message " + std::to_string(message.index()));
+        }
+      },
+      message);
+  if (result.ok()) branch.Commit();
+  return result;
+}
+
+}  // namespace blockreplay::keeper::thorchain
