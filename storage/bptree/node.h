@@ -174,6 +174,8 @@ struct Child {
 };
 
 struct InnerNode : Node {
+  InnerNode() { height = 1; }
+
   std::array<uint64_t, kBranching - 1> prefixes;
   std::array<Ref<SharedKey>, kBranching - 1> separators;
   std::array<Child, kBranching> children;

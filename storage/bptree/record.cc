@@ -121,7 +121,6 @@ absl::StatusOr<Ref<Node>> ParseInner(Cursor cursor) {
   const size_t children = static_cast<size_t>(separators) + 1;
   Ref<Node> node(new InnerNode);
   InnerNode& inner = *node->inner();
-  inner.height = 1;  // so that it is destroyed as what it is
   inner.count = static_cast<uint16_t>(children);
   for (size_t i = 0; i < children; ++i) {
     uint64_t size = 0;

@@ -50,6 +50,7 @@ class Tree::Sink {
 
   void Put(std::string key, const std::string& sealed) {
     if (deferred()) {
+      tree_->dirty_bytes_ += key.size() + sealed.size();
       tree_->unflushed_.insert_or_assign(std::move(key), sealed);
     } else {
       batch_->Put(tree_->options_.key_prefix, key, sealed);
@@ -63,6 +64,7 @@ class Tree::Sink {
     // Records that are written at most once: one that waits here isn't in the database.
     const auto found = tree_->unflushed_.find(key);
     if (found != tree_->unflushed_.end() && found->second.has_value()) {
+      tree_->dirty_bytes_ -= key.size() + found->second->size();
       tree_->unflushed_.erase(found);
     } else {
       tree_->unflushed_.insert_or_assign(std::move(key), std::nullopt);
@@ -134,6 +136,23 @@ absl::StatusOr<std::unique_ptr<Tree>> Tree::Open(const Reader* database, TreeOpt
     tree->fast_index_stale_ =
         !stamp->has_value() || **stamp != absl::string_view(current).substr(0, 8);
   }
+  return tree;
+}
+
+absl::StatusOr<std::unique_ptr<Tree>> Tree::OpenForOverwriting(const Reader* database,
+                                                               TreeOptions options, int64_t version,
+                                                               WriteBatch* batch) {
+  absl::StatusOr<std::unique_ptr<Tree>> tree = Open(database, std::move(options), version);
+  if (!tree.ok() || !(*tree)->read_only_) return tree;
+  // Records are ordered by version, whatever comes behind it in the key.
+  const std::string& prefix = (*tree)->options_.key_prefix;
+  for (const char type : {kNodeRecord, kValueRecord, kRootRecord, kOrphansRecord}) {
+    batch->DeleteRange(Join(prefix, KeyOf(type, version + 1)),
+                       Join(prefix, std::string(1, static_cast<char>(type + 1))));
+  }
+  while (!(*tree)->versions_.empty() && (*tree)->versions_.back() > version)
+    (*tree)->versions_.pop_back();
+  (*tree)->read_only_ = false;
   return tree;
 }
 
@@ -270,6 +289,7 @@ void Tree::Edit(Ref<Node>* node) {
   if (in_place()) {
     dead_.nodes.push_back(key);
     (*node)->record = {};
+    dirty_bytes_ += (*node)->is_leaf() ? sizeof(LeafNode) : sizeof(InnerNode);
   } else {
     orphans_.nodes.push_back(key);
     *node = (*node)->is_leaf() ? (*node)->leaf()->Clone() : (*node)->inner()->Clone();
@@ -286,14 +306,23 @@ absl::StatusOr<Node*> Tree::EditChild(InnerNode* parent, int index) {
   return child.node.get();
 }
 
+Ref<Node> Tree::NewNode(Node* node) {
+  const size_t bytes = node->is_leaf() ? sizeof(LeafNode) : sizeof(InnerNode);
+  memory_bytes_ += bytes;
+  if (in_place()) dirty_bytes_ += bytes;
+  return Ref<Node>(node);
+}
+
 void Tree::AddPending(const Ref<Entry>& entry) {
   entry->pending_index = static_cast<uint32_t>(pending_.size());
   pending_.push_back(entry);
+  if (in_place()) dirty_bytes_ += entry->memory_bytes();
 }
 
 void Tree::RemovePending(Entry* entry) {
   const uint32_t index = entry->pending_index;
   entry->pending_index = Entry::kNotPending;
+  if (in_place()) dirty_bytes_ -= entry->memory_bytes();
   // The caller still holds the entry, so that it survives being overwritten here.
   if (index + 1 != pending_.size()) {
     pending_[index] = std::move(pending_.back());
@@ -330,8 +359,7 @@ absl::Status Tree::Set(std::string_view key, std::string_view value) {
   memory_bytes_ += entry->memory_bytes();
   AddPending(entry);
   if (!root_) {
-    root_ = Ref<Node>(new LeafNode);
-    memory_bytes_ += sizeof(LeafNode);
+    root_ = NewNode(new LeafNode);
     root_->leaf()->Insert(0, std::move(entry));
     size_ = 1;
     return absl::OkStatus();
@@ -341,8 +369,7 @@ absl::Status Tree::Set(std::string_view key, std::string_view value) {
   if (!result.ok()) return result.status();
   if (result->added) ++size_;
   if (result->right) {
-    Ref<Node> node(new InnerNode);
-    memory_bytes_ += sizeof(InnerNode);
+    Ref<Node> node = NewNode(new InnerNode);
     InnerNode& inner = *node->inner();
     inner.height = static_cast<uint16_t>(root_->height + 1);
     inner.count = 2;
@@ -402,8 +429,7 @@ Tree::InsertResult Tree::SplitLeaf(LeafNode* leaf, int position, Ref<Entry> entr
   for (int i = position; i < kBranching; ++i)
     all[static_cast<size_t>(i + 1)] = std::move(leaf->entries[static_cast<size_t>(i)]);
 
-  Ref<Node> right(new LeafNode);
-  memory_bytes_ += sizeof(LeafNode);
+  Ref<Node> right = NewNode(new LeafNode);
   for (int i = 0; i < left_count; ++i) leaf->Assign(i, std::move(all[static_cast<size_t>(i)]));
   for (int i = left_count; i <= kBranching; ++i)
     right->leaf()->Assign(i - left_count, std::move(all[static_cast<size_t>(i)]));
@@ -429,8 +455,7 @@ Tree::InsertResult Tree::SplitInner(InnerNode* inner, int index, InsertResult fr
   }
   children[static_cast<size_t>(index + 1)] = NewChild(std::move(from_child.right));
 
-  Ref<Node> node(new InnerNode);
-  memory_bytes_ += sizeof(InnerNode);
+  Ref<Node> node = NewNode(new InnerNode);
   InnerNode& right = *node->inner();
   right.height = inner->height;
   for (int i = 0; i < kLeftSeparators; ++i)
@@ -710,6 +735,10 @@ absl::StatusOr<Hash> Tree::Commit(WriteBatch* batch) {
       orphans_by_version_.erase(orphans_by_version_.begin());
     versions_.push_back(version);
     committed_root_ = root_;
+    if (options_.persist == Persist::kDeferred && options_.retained_versions > 0) {
+      const absl::Status pruned = PruneVersionsTo(version - options_.retained_versions, &sink);
+      if (!pruned.ok()) return pruned;
+    }
   }
   version_ = version;
   committed_size_ = size_;
@@ -743,6 +772,7 @@ absl::Status Tree::Flush(WriteBatch* batch) {
     }
   }
   unflushed_.clear();
+  dirty_bytes_ = 0;
   flushed_version_ = version_;
   return absl::OkStatus();
 }
@@ -783,6 +813,7 @@ absl::Status Tree::FlushInPlace(WriteBatch* batch) {
     }
   }
   unflushed_.clear();
+  dirty_bytes_ = 0;
   flushed_version_ = version_;
   versions_ = {version_};
   return absl::OkStatus();

@@ -31,6 +31,8 @@ struct TreeOptions {
   // kDeferred: whether versions before the last one are retained until DeleteVersionsTo. If not,
   // nodes are changed in place and Rollback is refused.
   bool retain_history = true;
+  // With history: how many of the last versions are retained; 0: all until DeleteVersionsTo.
+  int64_t retained_versions = 0;
   // Maintain the `F` records. Only with kEvery: a database without them (or with old ones)
   // gets them when a node opens it.
   bool fast_index = true;
@@ -50,6 +52,11 @@ class Tree final : public CommitTree {
   // kNotFound if the database lacks the version, kDataLoss if a record is malformed.
   static absl::StatusOr<std::unique_ptr<Tree>> Open(const Reader* database, TreeOptions options,
                                                     int64_t version);
+  // As Open, and appends the removal of every later version.
+  static absl::StatusOr<std::unique_ptr<Tree>> OpenForOverwriting(const Reader* database,
+                                                                  TreeOptions options,
+                                                                  int64_t version,
+                                                                  WriteBatch* batch);
   // The last version that has a root record; 0 if there is none.
   static absl::StatusOr<int64_t> LatestVersion(const Reader& database, const TreeOptions& options);
 
@@ -77,6 +84,8 @@ class Tree final : public CommitTree {
 
   // Keys, pending writes included.
   int64_t size() const { return size_; }
+  // Bytes that the next Flush writes, roughly.
+  size_t dirty_bytes() const { return dirty_bytes_; }
   // Levels above the leaves.
   int height() const { return root_ ? root_->height : 0; }
 
@@ -135,6 +144,7 @@ class Tree final : public CommitTree {
   absl::Status PruneNodes(int64_t version, int64_t next, Sink* sink);
   absl::Status PruneVersionsTo(int64_t version, Sink* sink);
   absl::Status FlushInPlace(WriteBatch* batch);
+  Ref<Node> NewNode(Node* node);
   // Writes all `F` records anew.
   absl::Status RebuildFastIndex(Sink* sink);
   void ResetSession();
@@ -151,6 +161,7 @@ class Tree final : public CommitTree {
   int64_t size_ = 0;
   int64_t committed_size_ = 0;
   mutable size_t memory_bytes_ = 0;
+  size_t dirty_bytes_ = 0;
 
   // The version being built.
   bool changed_ = false;

@@ -438,6 +438,56 @@ TEST(TreeTest, RollsBackToTheLastVersion) {
   }
 }
 
+TEST(TreeTest, RetainsAsManyVersionsAsAsked) {
+  TreeOptions options = DeferredWithHistory();
+  options.retained_versions = 3;
+  Fixture fixture(options);
+  std::mt19937 random(5);
+  for (int version = 1; version <= 20; ++version) {
+    for (int i = 0; i < 60; ++i)
+      ASSERT_TRUE(fixture.tree->Set(RandomKey(&random, 800), absl::StrCat(i)).ok());
+    fixture.Commit();
+    if (version % 5 == 0) {
+      fixture.Flush();
+      ExpectOnlyReachable(fixture.engine, {version - 2, version - 1, version});
+      EXPECT_EQ(fixture.tree->dirty_bytes(), 0u);
+      if (version == 10) fixture.Reopen(version);
+    }
+  }
+}
+
+TEST(TreeTest, OverwritesLaterVersions) {
+  Fixture fixture;
+  std::mt19937 random(9);
+  const auto change = [&] {
+    for (int i = 0; i < 100; ++i) {
+      const std::string key = RandomKey(&random, 500);
+      if (random() % 4 == 0) {
+        ASSERT_TRUE(fixture.tree->Delete(key).ok());
+      } else {
+        ASSERT_TRUE(fixture.tree->Set(key, absl::StrCat(random())).ok());
+      }
+    }
+    fixture.Commit();
+  };
+  for (int version = 1; version <= 5; ++version) change();
+  const std::mt19937 at_five = random;
+  const Hash five = fixture.tree->hash();
+  for (int version = 6; version <= 9; ++version) change();
+  const auto straight = Dump(fixture.engine);
+  WriteBatch batch;
+  auto reopened = Tree::OpenForOverwriting(&fixture.engine, {}, 5, &batch);
+  ASSERT_TRUE(reopened.ok());
+  ASSERT_TRUE(fixture.engine.Write(batch, Durability::kProcessCrash).ok());
+  fixture.tree = *std::move(reopened);
+  EXPECT_EQ(Hex(fixture.tree->hash()), Hex(five));
+  EXPECT_EQ(*Tree::LatestVersion(fixture.engine, {}), 5);
+  // The same changes again leave the same database.
+  random = at_five;
+  for (int version = 6; version <= 9; ++version) change();
+  EXPECT_EQ(Dump(fixture.engine), straight);
+}
+
 TEST(TreeTest, RefusesToRollBackInPlace) {
   Fixture fixture(InPlace());
   ASSERT_TRUE(fixture.tree->Set("a", "b").ok());
