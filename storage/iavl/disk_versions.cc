@@ -266,8 +266,12 @@ void DiskVersions::DeleteOrphan(int64_t version, const NodeId& id, const Hash* h
     batch->Delete(store_->prefix(), ShortKey::LegacyNode(*hash).view());
   }
   NodeId place = id;
-  // A root that outlived its version was moved.
-  if (!id.legacy && id.nonce == kRootNonce && id.version < version) place.nonce = 0;
+  if (!id.legacy && id.nonce == kRootNonce && id.version < version) {
+    // A root that outlived its version was moved. One that had become a child was not, and stays
+    // for ever in Go.
+    if (leaves_nothing_) batch->Delete(store_->prefix(), ShortKey::Node(place).view());
+    place.nonce = 0;
+  }
   batch->Delete(store_->prefix(), ShortKey::Node(place).view());
 }
 

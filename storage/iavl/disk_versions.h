@@ -21,14 +21,16 @@ namespace blockreplay::storage::iavl {
 class DiskVersions {
  public:
   // `store` outlives this object; its database and prefix are used, its nodes are not.
-  explicit DiskVersions(const NodeStore* store) : store_(store) {}
+  // `leaves_nothing`: pruning also removes the leaf that Go forgets where a tree once had one key.
+  DiskVersions(const NodeStore* store, bool leaves_nothing)
+      : store_(store), leaves_nothing_(leaves_nothing) {}
 
   // 0 if there is none.
   absl::StatusOr<int64_t> Latest() const;
   absl::StatusOr<int64_t> LatestLegacy() const;
-  // As Go finds it: the first legacy version, else by bisection for a root at (v, 1), since versions
-  // are contiguous. A leaf that once was a root can lead that astray, and Go's pruning then fails;
-  // here a version without a successor does not count.
+  // As Go finds it: the first legacy version, else by bisection for a root at (v, 1), since
+  // versions are contiguous. A leaf that once was a root can lead that astray, and Go's pruning
+  // then fails; here a version without a successor does not count.
   absl::StatusOr<int64_t> First(int64_t latest) const;
   absl::StatusOr<bool> Exists(int64_t version) const;
   // The legacy versions, ascending.
@@ -78,6 +80,7 @@ class DiskVersions {
                                                      Direction direction) const;
 
   const NodeStore* store_;
+  const bool leaves_nothing_;
 };
 
 }  // namespace blockreplay::storage::iavl

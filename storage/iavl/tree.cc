@@ -28,7 +28,7 @@ absl::StatusOr<std::unique_ptr<Tree>> Tree::LoadForOverwriting(const Reader* db,
 
 absl::StatusOr<int64_t> Tree::LatestVersion(const Reader* db, std::string_view prefix) {
   const NodeStore store(db, std::string(prefix));
-  return DiskVersions(&store).Latest();
+  return DiskVersions(&store, /*leaves_nothing=*/false).Latest();
 }
 
 absl::StatusOr<std::optional<std::string_view>> Tree::Find(std::string_view key) const {

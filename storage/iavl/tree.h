@@ -96,6 +96,8 @@ class Tree : public CommitTree {
   int64_t next_version() const override;
   absl::StatusOr<Hash> WorkingHash() override;
   absl::StatusOr<Hash> Commit(WriteBatch* batch) override;
+  // kFailedPrecondition with writes pending, and while a view reads a version that is no longer
+  // kept: views of a deferred tree must be gone before the Flush that removes what they read.
   absl::Status Flush(WriteBatch* batch) override;
   absl::Status Rollback() override;
   // With kEvery: as Go's DeleteVersionsTo, `version` must be below version(). Legacy versions go

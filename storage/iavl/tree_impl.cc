@@ -20,7 +20,7 @@ constexpr size_t kMaxPart = size_t{1} << 31;
 Tree::Impl::Impl(const Reader* db, std::string prefix, const TreeOptions& options)
     : options_(options),
       store_(std::make_unique<NodeStore>(db, std::move(prefix))),
-      disk_(store_.get()),
+      disk_(store_.get(), options.persist == Persist::kDeferred),
       anchor_(store_->NewAnchor()),
       editor_(store_.get(), anchor_),
       hash_(Sha256({})),
@@ -33,7 +33,7 @@ Tree::Impl::Impl(std::unique_ptr<NodeStore> store, Inner* anchor, const TreeOpti
                  int64_t version)
     : options_(options),
       store_(std::move(store)),
-      disk_(store_.get()),
+      disk_(store_.get(), options.persist == Persist::kDeferred),
       anchor_(anchor),
       editor_(store_.get(), anchor_),
       version_(version),
@@ -396,6 +396,7 @@ absl::StatusOr<Hash> Tree::Impl::Commit(WriteBatch* batch) {
     editor_.dirty_bytes = 0;
     LimitOrphans();
   }
+  committed_dirty_bytes_ = editor_.dirty_bytes;
   if (!every()) {
     if (absl::Status s = ForgetTo(version_ - options_.retained_versions); !s.ok()) return s;
   } else if (keeps_roots()) {
@@ -436,6 +437,7 @@ absl::Status Tree::Impl::Rollback() {
         "tree ", store_->prefix(), ": its nodes are changed in place, so writes cannot be undone"));
   }
   last.orphans = Orphans();
+  editor_.dirty_bytes = committed_dirty_bytes_;
   removed_keys_.clear();
   pending_ = false;
   hashed_ = false;
@@ -482,6 +484,11 @@ absl::Status Tree::Impl::Flush(WriteBatch* batch) {
     return absl::FailedPreconditionError(
         absl::StrCat("tree ", store_->prefix(), ": flushed with writes pending"));
   }
+  if (!open_views_->empty() && open_views_->begin()->first < first_) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("tree ", store_->prefix(), ": version ", open_views_->begin()->first,
+                     " is being read, and flushing would remove it"));
+  }
   if (absl::Status s = PruneDiskTo(first_ - 1, batch); !s.ok()) return s;
   batch->Append(removals_);
   removals_.Clear();
@@ -490,7 +497,6 @@ absl::Status Tree::Impl::Flush(WriteBatch* batch) {
   for (VersionInfo& info : infos_) {
     if (info.version <= flushed_before) continue;
     Inner* anchor = info.version == version_ ? anchor_ : info.anchor;
-    if (anchor == nullptr) continue;  // only a view still reads it
     if (anchor->has_root()) WriteUnpersisted(anchor, kLeft, flushed_before, batch);
     if (absl::Status s = WriteRoot(anchor, info.version, batch); !s.ok()) return s;
     info.root = RootOf(anchor);
@@ -503,12 +509,11 @@ absl::Status Tree::Impl::Flush(WriteBatch* batch) {
   }
   store_->persisted_version = version_;
   if (disk_first_ == 0) disk_first_ = first_;
-  editor_.dirty_bytes = 0;
+  editor_.dirty_bytes = committed_dirty_bytes_ = 0;
   return absl::OkStatus();
 }
 
 absl::Status Tree::Impl::ForgetTo(int64_t version) {
-  if (!open_views_->empty()) version = std::min(version, open_views_->begin()->first - 1);
   while (infos_.size() > 1 && infos_.front().version <= version) {
     VersionInfo& info = infos_.front();
     if (absl::Status s = Expire(info, infos_[1].root, &removals_); !s.ok()) return s;
@@ -557,10 +562,6 @@ absl::Status Tree::Impl::Expire(const VersionInfo& info, const std::optional<Nod
     id.version = key.version;
     id.nonce = key.nonce;
     disk_.DeleteOrphan(info.version, id, nullptr, batch);
-    // Go leaves a leaf that was a root and then a child; a deferred tree has no need to.
-    if (!every() && key.nonce == kRootNonce) {
-      batch->Delete(store_->prefix(), ShortKey::Node(id).view());
-    }
   }
   for (const Hash& hash : info.orphans.legacy) {
     batch->Delete(store_->prefix(), ShortKey::LegacyNode(hash).view());

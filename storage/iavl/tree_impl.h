@@ -84,7 +84,7 @@ class Tree::Impl {
   // Removes what only the version of `info` and older ones needed.
   absl::Status Expire(const VersionInfo& info, const std::optional<NodeId>& next_root,
                       WriteBatch* batch);
-  // Deferred: forgets versions up to `version`, as far as no view reads them.
+  // Deferred: forgets versions up to `version`.
   absl::Status ForgetTo(int64_t version);
   absl::Status PruneDiskTo(int64_t version, WriteBatch* batch);
   absl::Status PruneEveryTo(int64_t version, WriteBatch* batch);
@@ -105,11 +105,12 @@ class Tree::Impl {
 
   int64_t version_ = 0;
   Hash hash_{};
-  bool pending_ = false;           // writes since the last commit
-  bool hashed_ = false;            // new nodes have their hashes and nonces
-  uint32_t nonces_ = 0;            // given out for the working version
-  std::deque<VersionInfo> infos_;  // contiguous, the last one is version_
-  size_t orphan_keys_ = 0;         // in infos_
+  size_t committed_dirty_bytes_ = 0;  // at the last commit or flush
+  bool pending_ = false;              // writes since the last commit
+  bool hashed_ = false;               // new nodes have their hashes and nonces
+  uint32_t nonces_ = 0;               // given out for the working version
+  std::deque<VersionInfo> infos_;     // contiguous, the last one is version_
+  size_t orphan_keys_ = 0;            // in infos_
 
   int64_t disk_latest_ = 0;  // when it was loaded
   int64_t latest_legacy_ = 0;
