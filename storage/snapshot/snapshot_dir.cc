@@ -6,12 +6,14 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <utility>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "storage/kv/leveldb_source.h"
 #include "storage/snapshot/item_writer.h"
 
 namespace blockreplay::storage::snapshot {
@@ -99,8 +101,47 @@ std::optional<fs::path> HighestNumbered(const fs::path& path) {
   return best;
 }
 
-// Names of the node layout: …/<height>/<format>.
-absl::StatusOr<Snapshot> MetadataFromNames(const fs::path& path) {
+// A node's key of a snapshot in metadata.db: a prefix byte, be8 height, be4 format.
+std::string MetadataKey(uint64_t height, uint32_t format) {
+  std::string key(1, '\1');
+  for (int shift = 56; shift >= 0; shift -= 8) key.push_back(static_cast<char>(height >> shift));
+  for (int shift = 24; shift >= 0; shift -= 8) key.push_back(static_cast<char>(format >> shift));
+  return key;
+}
+
+// Replaces what the names tell by what metadata.db has, if there is such a database.
+absl::Status ReadNodeMetadata(const fs::path& path, Snapshot* metadata) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) return absl::OkStatus();
+  LeveldbSourceOptions options;
+  options.allow_in_use = true;  // nothing is ever changed once it is written
+  absl::StatusOr<std::unique_ptr<LeveldbSource>> db = LeveldbSource::Open(path.string(), options);
+  // Another kind of database.
+  if (absl::IsFailedPrecondition(db.status()) || absl::IsNotFound(db.status())) {
+    return absl::OkStatus();
+  }
+  if (!db.ok()) return db.status();
+  std::string bytes;
+  absl::StatusOr<bool> found =
+      (*db)->Get(MetadataKey(metadata->height(), metadata->format()), &bytes);
+  if (!found.ok()) return found.status();
+  if (!*found) {
+    return absl::FailedPreconditionError(absl::StrCat(path.string(), ": has no snapshot of height ",
+                                                      metadata->height(),
+                                                      "; the node has not finished it"));
+  }
+  Snapshot stored;
+  if (!stored.ParseFromString(bytes) || stored.height() != metadata->height() ||
+      stored.format() != metadata->format() || stored.hash().empty()) {
+    return absl::DataLossError(
+        absl::StrCat(path.string(), ": bad record of the snapshot of height ", metadata->height()));
+  }
+  *metadata = stored;
+  return absl::OkStatus();
+}
+
+// The node layout: …/<height>/<format>.
+absl::StatusOr<Snapshot> MetadataOfNode(const fs::path& path) {
   Snapshot metadata;
   uint64_t height = 0;
   uint32_t format = 0;
@@ -116,6 +157,9 @@ absl::StatusOr<Snapshot> MetadataFromNames(const fs::path& path) {
   uint32_t chunks = 0;
   while (IsFile(path / absl::StrCat(chunks))) ++chunks;
   metadata.set_chunks(chunks);
+  absl::Status status =
+      ReadNodeMetadata(full.parent_path().parent_path() / "metadata.db", &metadata);
+  if (!status.ok()) return status;
   return metadata;
 }
 
@@ -145,8 +189,7 @@ absl::Status CheckMetadata(const std::string& path, const Snapshot& metadata, bo
 
 }  // namespace
 
-absl::StatusOr<SnapshotDir> SnapshotDir::Open(const std::string& path,
-                                              const std::optional<Snapshot>& metadata) {
+absl::StatusOr<SnapshotDir> SnapshotDir::Open(const std::string& path) {
   fs::path folder(path);
   std::error_code error;
   if (!fs::is_directory(folder, error)) {
@@ -169,21 +212,11 @@ absl::StatusOr<SnapshotDir> SnapshotDir::Open(const std::string& path,
       return absl::NotFoundError(absl::StrCat(path, ": no snapshot: neither `", kMetadataFile,
                                               "` nor <height>/<format>/0"));
     }
-    absl::StatusOr<Snapshot> named = MetadataFromNames(folder);
-    if (!named.ok()) return named.status();
-    dir.metadata_ = *std::move(named);
-    if (metadata) {
-      if (metadata->height() != dir.metadata_.height() ||
-          metadata->format() != dir.metadata_.format()) {
-        return absl::DataLossError(absl::StrCat(folder.string(), ": the metadata is of height ",
-                                                metadata->height(), ", format ",
-                                                metadata->format()));
-      }
-      dir.metadata_ = *metadata;
-    }
+    absl::StatusOr<Snapshot> read = MetadataOfNode(folder);
+    if (!read.ok()) return read.status();
+    dir.metadata_ = *std::move(read);
   }
-  absl::Status status =
-      CheckMetadata(folder.string(), dir.metadata_, archive || metadata.has_value());
+  absl::Status status = CheckMetadata(folder.string(), dir.metadata_, archive || dir.has_hashes());
   if (!status.ok()) return status;
 
   for (uint32_t i = 0; i < dir.metadata_.chunks(); ++i) {

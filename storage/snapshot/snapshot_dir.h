@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,17 +20,17 @@ using ::cosmos::store::snapshots::v1::Snapshot;
 // * archive: `_snapshot` (a Snapshot message) beside the chunks `0`, `1`, …, as `snapshots dump`
 // packs it and recordings
 //   have it;
-// * node: `<height>/<format>/0`, … below a node's data/snapshots. The Snapshot message is in
-// metadata.db beside the
-//   heights, a goleveldb that is not read here: give the message, or do without hashes.
+// * node: `<height>/<format>/0`, … below a node's data/snapshots. The Snapshot message is in the
+// goleveldb
+//   `metadata.db` beside the heights, which is read without being changed. Where there is none, or
+//   it is another kind of database, the chunks are read without hashes to compare.
 class SnapshotDir {
  public:
   // `path` is a folder with chunks, or in the node layout also one of a height or of all heights,
-  // which stands for the highest. `metadata` is for the node layout. Errors: kNotFound (no
-  // snapshot, or a chunk is missing), kFailedPrecondition (another format), kDataLoss (the message
-  // and the files do not fit together).
-  static absl::StatusOr<SnapshotDir> Open(const std::string& path,
-                                          const std::optional<Snapshot>& metadata = std::nullopt);
+  // which stands for the highest. Errors: kNotFound (no snapshot, or a chunk is missing),
+  // kFailedPrecondition (another format, or the node does not know it as finished), kDataLoss (the
+  // message and the files do not fit together).
+  static absl::StatusOr<SnapshotDir> Open(const std::string& path);
 
   // Without hashes (node layout without a message) `hash` and `metadata` are empty.
   const Snapshot& metadata() const { return metadata_; }

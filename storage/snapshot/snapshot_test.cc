@@ -14,7 +14,9 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "leveldb/db.h"
 #include "nlohmann/json.hpp"
+#include "storage/kv/rocksdb_engine.h"
 #include "storage/snapshot/item_reader.h"
 #include "storage/snapshot/item_writer.h"
 #include "storage/snapshot/snapshot_dir.h"
@@ -252,7 +254,6 @@ TEST_F(SnapshotDirTest, ReadsSmallChunksOfANode) {
     WriteFile(chunks / absl::StrCat(i), ReadFile(kFixtures + absl::StrCat("small_chunk_0", i)));
   }
   WriteFile(dir_ / "snapshots" / "9" / "3" / "0", "older");
-  WriteFile(dir_ / "snapshots" / "metadata.db" / "CURRENT", "");
   const size_t expected = ReadBytes(ReadFile(kFixtures + "chunk_0"))->size();
   for (const fs::path& path : {chunks, chunks.parent_path(), dir_ / "snapshots"}) {
     absl::StatusOr<SnapshotDir> dir = SnapshotDir::Open(path.string());
@@ -264,15 +265,45 @@ TEST_F(SnapshotDirTest, ReadsSmallChunksOfANode) {
     ASSERT_TRUE(items.ok()) << items.status();
     EXPECT_EQ(items->size(), expected);
   }
+}
 
-  Snapshot metadata;
-  metadata.set_height(10);
-  metadata.set_format(3);
-  metadata.set_chunks(5);
-  EXPECT_FALSE(SnapshotDir::Open(chunks.string(), metadata).ok());  // no hashes in it
-  metadata.set_height(11);
-  EXPECT_THAT(std::string(SnapshotDir::Open(chunks.string(), metadata).status().message()),
-              HasSubstr("of height 11"));
+// The node's own record of its snapshots.
+TEST_F(SnapshotDirTest, ReadsTheHashesOfANode) {
+  const fs::path snapshots = dir_ / "snapshots";
+  const fs::path chunk = snapshots / "10" / "3" / "0";
+  WriteFile(chunk, ReadFile(kFixtures + "chunk_0"));
+  const auto put = [&](const std::string& key, const std::string& value) {
+    leveldb::Options options;
+    options.create_if_missing = true;
+    leveldb::DB* db = nullptr;
+    ASSERT_TRUE(leveldb::DB::Open(options, (snapshots / "metadata.db").string(), &db).ok());
+    EXPECT_TRUE(db->Put({}, key, value).ok());
+    delete db;
+  };
+  const auto open = [&] {
+    return std::string(SnapshotDir::Open(snapshots.string()).status().message());
+  };
+  const std::string key("\1\0\0\0\0\0\0\0\x0a\0\0\0\3", 13);
+  put("something else", "");
+  EXPECT_THAT(open(), HasSubstr("has not finished it"));
+  put(key, "\x0a\x05");
+  EXPECT_THAT(open(), HasSubstr("bad record"));
+  put(key, Metadata());
+  absl::StatusOr<SnapshotDir> dir = SnapshotDir::Open(snapshots.string());
+  ASSERT_TRUE(dir.ok()) << dir.status();
+  EXPECT_TRUE(dir->has_hashes());
+  EXPECT_TRUE(ReadDir(snapshots).ok());
+  std::string bytes = ReadFile(chunk);
+  bytes[100] = static_cast<char>(bytes[100] ^ 1);
+  WriteFile(chunk, bytes);
+  EXPECT_THAT(std::string(ReadDir(snapshots).status().message()),
+              HasSubstr("chunk 0 has the SHA-256"));
+  // A node on another kind of database: nothing to compare with.
+  fs::remove_all(snapshots / "metadata.db");
+  ASSERT_TRUE(RocksDbEngine::Open((snapshots / "metadata.db").string(), {}).ok());
+  dir = SnapshotDir::Open(snapshots.string());
+  ASSERT_TRUE(dir.ok()) << dir.status();
+  EXPECT_FALSE(dir->has_hashes());
 }
 
 TEST_F(SnapshotDirTest, NamesTheChunkWithAWrongHash) {
