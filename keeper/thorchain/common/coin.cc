@@ -9,10 +9,15 @@
 namespace blockreplay::keeper::thorchain {
 namespace {
 
+// By the asset's text; coins of one asset keep their order.
 void SortByAsset(Coins& coins) {
-  std::stable_sort(coins.begin(), coins.end(), [](const Coin& a, const Coin& b) {
-    return a.asset.ToString() < b.asset.ToString();
-  });
+  if (coins.size() < 2) return;
+  std::vector<std::pair<std::string, size_t>> order;
+  for (size_t i = 0; i < coins.size(); ++i) order.emplace_back(coins[i].asset.ToString(), i);
+  std::sort(order.begin(), order.end());
+  Coins sorted;
+  for (const auto& [text, index] : order) sorted.push_back(std::move(coins[index]));
+  coins = std::move(sorted);
 }
 
 }  // namespace
