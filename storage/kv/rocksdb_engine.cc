@@ -23,6 +23,7 @@
 #include "storage/kv/rocksdb_bulk_loader.h"
 #include "storage/kv/rocksdb_settings.h"
 #include "storage/kv/rocksdb_status.h"
+#include "storage/kv/rocksdb_text_log.h"
 #include "storage/kv/seek_compaction.h"
 
 namespace blockreplay::storage {
@@ -297,10 +298,12 @@ absl::StatusOr<std::unique_ptr<RocksDbEngine>> RocksDbEngine::Open(const std::st
   rocksdb::DB* db = nullptr;
   rocksdb::Status status;
   if (options.read_only) {
+    settings->info_log = std::make_shared<RocksDbNoLog>();
     status = rocksdb::DB::OpenForReadOnly(*settings, path, &db);
   } else {
     std::error_code error;
     std::filesystem::create_directories(path, error);  // RocksDB's error is the clearer one
+    settings->info_log = std::make_shared<RocksDbTextLog>(path);
     status = rocksdb::DB::Open(*settings, path, &db);
     if (status.ok()) RemoveBulkLoadLeftovers(path);  // the lock is ours now
   }
@@ -372,10 +375,18 @@ absl::Status RocksDbEngine::Write(const WriteBatch& batch, Durability durability
 }
 
 Engine::Stats RocksDbEngine::stats() const {
-  const auto ticker = [this](uint32_t type) { return impl_->statistics->getTickerCount(type); };
   using Properties = rocksdb::DB::Properties;
-  Stats stats;
+  Stats stats = counters();
   stats.db_bytes = impl_->IntProperty(Properties::kLiveSstFilesSize) + impl_->WalBytes();
+  // The cache contains the indexes, the filters and the charge for the memtables.
+  stats.memory_bytes =
+      impl_->cache->GetUsage() + impl_->IntProperty(Properties::kEstimateTableReadersMem);
+  return stats;
+}
+
+Engine::Stats RocksDbEngine::counters() const {
+  const auto ticker = [this](uint32_t type) { return impl_->statistics->getTickerCount(type); };
+  Stats stats;
   stats.bytes_written = ticker(rocksdb::FLUSH_WRITE_BYTES) + ticker(rocksdb::COMPACT_WRITE_BYTES) +
                         ticker(rocksdb::WAL_FILE_BYTES);
   stats.compaction_bytes =
@@ -386,12 +397,9 @@ Engine::Stats RocksDbEngine::stats() const {
   stats.stalls = impl_->listener->stalls;
   if (impl_->seek != nullptr) stats.seek_compactions = impl_->seek->compactions();
   std::string level0;
-  if (impl_->db->GetProperty(Properties::kNumFilesAtLevelPrefix + "0", &level0)) {
+  if (impl_->db->GetProperty(rocksdb::DB::Properties::kNumFilesAtLevelPrefix + "0", &level0)) {
     stats.level0_files = std::stoull(level0);
   }
-  // The cache contains the indexes, the filters and the charge for the memtables.
-  stats.memory_bytes =
-      impl_->cache->GetUsage() + impl_->IntProperty(Properties::kEstimateTableReadersMem);
   return stats;
 }
 

@@ -179,9 +179,18 @@ TEST_F(RocksDbEngineTest, ExistenceRules) {
 TEST_F(RocksDbEngineTest, ReadOnlyReadsBesideAWriterAndDoesNotWrite) {
   const auto writer = Open();
   ASSERT_TRUE(writer->Set("k", "v").ok());
+  const auto files = [this] {
+    std::set<std::pair<std::string, uintmax_t>> names;
+    for (const auto& entry : fs::directory_iterator(path_)) {
+      names.emplace(entry.path().filename().string(), entry.file_size());
+    }
+    return names;
+  };
+  const auto before = files();
   RocksDbOptions options;
   options.read_only = true;
   const auto reader = Open(options);
+  EXPECT_EQ(files(), before);
   EXPECT_THAT(Contents(*reader), ElementsAre(Pair("k", "v")));
   EXPECT_FALSE(reader->Set("k", "w").ok());
 }

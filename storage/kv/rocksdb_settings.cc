@@ -115,8 +115,6 @@ absl::StatusOr<rocksdb::Options> MakeRocksDbSettings(const RocksDbOptions& optio
   // --- the rest ---
   out.create_if_missing = options.create_if_missing;
   out.error_if_exists = options.error_if_exists;
-  out.keep_log_file_num = 3;  // RocksDB's text log; its default is 1,000 files
-  out.max_log_file_size = 16 * kMiB;
   out.skip_stats_update_on_db_open = true;  // would read each table's properties at open
 
   out.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));

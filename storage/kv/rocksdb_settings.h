@@ -15,8 +15,8 @@
 
 namespace blockreplay::storage {
 
-// Our choice of RocksDB's options, each with its reason in the .cc file. Listeners and statistics
-// are left to the engine.
+// Our choice of RocksDB's options, each with its reason in the .cc file. Listeners, statistics
+// and log are left to the engine.
 absl::StatusOr<rocksdb::Options> MakeRocksDbSettings(const RocksDbOptions& options);
 
 // Whether an open database's options rule compactions out that reads trigger: an error if not.
