@@ -89,7 +89,8 @@ class Thorchain : public keeper::Chain, private sdk::TxApplication {
       module_block_.time_nanos = 0;
     }
     managers_.observers.clear();
-    managers_.gas.clear();
+    managers_.out_asset_gas.clear();
+    managers_.gas_counts.clear();
     managers_.existing_validators.clear();
     return absl::OkStatus();
   }

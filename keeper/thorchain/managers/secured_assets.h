@@ -2,19 +2,19 @@
 
 // The secured asset manager: tokens of THORChain's bank for assets that stay in the vaults.
 
-#include "keeper/thorchain/managers.h"
+#include "keeper/thorchain/keeper.h"
 
 namespace blockreplay::keeper::thorchain {
 
 // What `owner` could withdraw, of the layer-1 asset.
-Result<Uint> SecuredAssetBalance(const Keeper& k, const Context& ctx, const Asset& asset,
-                                 const AccAddress& owner);
+Uint SecuredAssetBalance(const Keeper& k, const Context& ctx, const Asset& asset,
+                         const AccAddress& owner);
 // Mints tokens for the layer-1 asset; returns them.
-Result<Coin> DepositSecuredAsset(Managers& mgr, const Context& ctx, const Asset& asset,
+Result<Coin> DepositSecuredAsset(const Keeper& k, const Context& ctx, const Asset& asset,
                                  const Uint& amount, const AccAddress& owner,
                                  const Address& asset_address, const TxID& tx_id);
 // Burns tokens; returns what they were worth of the layer-1 asset.
-Result<Coin> WithdrawSecuredAsset(Managers& mgr, const Context& ctx, const Asset& asset,
+Result<Coin> WithdrawSecuredAsset(const Keeper& k, const Context& ctx, const Asset& asset,
                                   const Uint& amount, const AccAddress& owner,
                                   const Address& asset_address, const TxID& tx_id);
 // An error while all of them are halted.

@@ -2,18 +2,18 @@
 
 // The trade account manager: shares of assets that stay in the vaults.
 
-#include "keeper/thorchain/managers.h"
+#include "keeper/thorchain/keeper.h"
 
 namespace blockreplay::keeper::thorchain {
 
 // What `owner` could withdraw.
-Result<Uint> TradeAccountBalance(const Keeper& k, const Context& ctx, const Asset& asset,
-                                 const AccAddress& owner);
+Uint TradeAccountBalance(const Keeper& k, const Context& ctx, const Asset& asset,
+                         const AccAddress& owner);
 // Both return what was credited or taken, and emit an event with the other chain's address.
-Result<Uint> DepositToTradeAccount(Managers& mgr, const Context& ctx, const Asset& asset,
+Result<Uint> DepositToTradeAccount(const Keeper& k, const Context& ctx, const Asset& asset,
                                    const Uint& amount, const AccAddress& owner,
                                    const Address& asset_address, const TxID& tx_id);
-Result<Uint> WithdrawFromTradeAccount(Managers& mgr, const Context& ctx, const Asset& asset,
+Result<Uint> WithdrawFromTradeAccount(const Keeper& k, const Context& ctx, const Asset& asset,
                                       const Uint& amount, const AccAddress& owner,
                                       const Address& asset_address, const TxID& tx_id);
 

@@ -28,7 +28,4 @@ std::pair<std::vector<TxOutItem>, Uint> DiscoverOutbounds(Managers& mgr, const C
                                                           TxOutItem item,
                                                           std::vector<Vault> vaults);
 
-// The module that pays: Asgard if none is named.
-std::string_view GetModuleName(const TxOutItem& item);
-
 }  // namespace blockreplay::keeper::thorchain

@@ -74,6 +74,61 @@ bool HasCoins(const Keeper& k, const Context& ctx, const AccAddress& address,
   });
 }
 
+Error MintToModule(const Keeper& k, const Context& ctx, std::string_view module, Coin coin) {
+  const std::string_view max_supply = ToString(ConstantName::kMaxRuneSupply);
+  const int64_t limit = GetMimir(k, ctx, max_supply);
+  if (coin.IsRune() && limit > 0) {
+    const Uint room =
+        SafeSub(Uint(static_cast<uint64_t>(limit)), GetTotalSupply(k, ctx, assets::kRune));
+    if (room < coin.amount) {
+      KEEPER_RETURN_IF_ERROR(SendFromModuleToModule(k, ctx, kReserveModule, module,
+                                                    {Coin(assets::kRune, coin.amount - room)}));
+      coin.amount = room;
+    }
+  }
+  if (coin.amount.IsZero()) return {};
+  if (!coin.IsNative()) return Error::New("fail to parse coins: coin is not on thorchain");
+  if (Error error = k.bank->MintCoins(ctx, module, ToBankCoins({coin})); error) {
+    return Error::Opaque("fail to mint assets", error);
+  }
+  const sdk::Coin supply = k.bank->GetSupply(ctx, assets::kRune.Native());
+  const int64_t limit_now = GetMimir(k, ctx, max_supply);
+  if (limit_now > 0 &&
+      Uint::FromLimbs(supply.amount.Limbs()) > Uint(static_cast<uint64_t>(limit_now))) {
+    for (const char* key : {"HaltTrading", "HaltChainGlobal", "PauseLP", "HaltTHORChain"}) {
+      SetMimir(k, ctx, key, 1);
+    }
+  }
+  return {};
+}
+
+Error BurnFromModule(const Keeper& k, const Context& ctx, std::string_view module,
+                     const Coin& coin) {
+  if (!coin.IsNative()) return Error::New("fail to parse coins: coin is not on thorchain");
+  if (Error error = k.bank->BurnCoins(ctx, module, ToBankCoins({coin})); error) {
+    return Error::Opaque("fail to burn assets", error);
+  }
+  return {};
+}
+
+Error MintAndSendToAccount(const Keeper& k, const Context& ctx, const AccAddress& to,
+                           const Coin& coin) {
+  KEEPER_RETURN_IF_ERROR(MintToModule(k, ctx, kThorchainModule, coin));
+  return SendFromModuleToAccount(k, ctx, kThorchainModule, to, {coin});
+}
+
+Uint GetBalanceOf(const Keeper& k, const Context& ctx, const AccAddress& address,
+                  const Asset& asset) {
+  return Uint::FromLimbs(k.bank->GetBalance(ctx, address.bytes(), asset.Native()).amount.Limbs());
+}
+
+Uint GetTotalSupply(const Keeper& k, const Context& ctx, const Asset& asset) {
+  int64_t ragnarok = 0;
+  GetInt64(k, ctx, StoreKey("ragnarokPool/", asset.GetLayer1Asset().ToString()), &ragnarok);
+  if (ragnarok > 0) return Uint();
+  return Uint(Uint::FromLimbs(k.bank->GetSupply(ctx, asset.Native()).amount.Limbs()).ToUint64());
+}
+
 Uint GetNativeTxFee(const Keeper& k, const Context& ctx) {
   if (GetMimir(k, ctx, ToString(ConstantName::kEnableUSDFees)) > 0) {
     return DollarConfigInRune(k, ctx, ConstantName::kNativeTransactionFeeUSD);

@@ -29,6 +29,18 @@ Uint GetRuneBalanceOfModule(const Keeper& k, const Context& ctx, std::string_vie
 bool HasCoins(const Keeper& k, const Context& ctx, const AccAddress& address,
               const sdk::Coins& coins);
 
+// Of RUNE at most as much as mimir MaxRuneSupply leaves room for; the rest comes from the reserve.
+Error MintToModule(const Keeper& k, const Context& ctx, std::string_view module, Coin coin);
+Error BurnFromModule(const Keeper& k, const Context& ctx, std::string_view module,
+                     const Coin& coin);
+// By way of the thorchain module.
+Error MintAndSendToAccount(const Keeper& k, const Context& ctx, const AccAddress& to,
+                           const Coin& coin);
+Uint GetBalanceOf(const Keeper& k, const Context& ctx, const AccAddress& address,
+                  const Asset& asset);
+// Zero while the asset's pool is being wound down.
+Uint GetTotalSupply(const Keeper& k, const Context& ctx, const Asset& asset);
+
 // What a transaction of a user costs.
 Uint GetNativeTxFee(const Keeper& k, const Context& ctx);
 // Takes that fee to the reserve.

@@ -70,6 +70,21 @@ Uint RuneValueInAsset(const Pool& pool, const Uint& rune) {
                          pool.decimals);
 }
 
+Uint AssetValueInRune(const Pool& pool, const Uint& asset) {
+  if (pool.balance_rune.IsZero() || pool.balance_asset.IsZero()) return Uint();
+  return GetUncappedShare(pool.balance_rune, pool.balance_asset, asset);
+}
+
+Uint RuneDisbursementForAssetAdd(const Pool& pool, const Uint& asset) {
+  if (pool.balance_rune.IsZero() || pool.balance_asset.IsZero()) return Uint();
+  return GetUncappedShare(pool.balance_rune, pool.balance_asset + asset, asset);
+}
+
+Uint RuneReimbursementForAssetWithdrawal(const Pool& pool, const Uint& asset) {
+  if (pool.balance_rune.IsZero() || pool.balance_asset.IsZero()) return Uint();
+  return GetUncappedShare(pool.balance_rune, SafeSub(pool.balance_asset, asset), asset);
+}
+
 Uint DollarsPerRune(const Keeper& k, const Context& ctx) {
   if (const int64_t fixed = GetMimir(k, ctx, "DollarsPerRune"); fixed > 0) {
     return Uint(static_cast<uint64_t>(fixed));

@@ -16,8 +16,23 @@ Result<std::vector<Pool>> GetPools(const Keeper& k, const Context& ctx);
 Error SetPool(const Keeper& k, const Context& ctx, const Pool& pool);
 bool PoolExists(const Keeper& k, const Context& ctx, const Asset& asset);
 
+// ---- Without the store ----
+
+inline bool IsAvailable(const Pool& pool) { return pool.status == PoolStatus::Available; }
+inline bool IsStaged(const Pool& pool) { return pool.status == PoolStatus::Staged; }
+// There was no record of it.
+inline bool IsEmpty(const Pool& pool) { return pool.asset.IsEmpty(); }
+// Those of liquidity providers and of synths.
+inline Uint PoolUnits(const Pool& pool) { return pool.lp_units + pool.synth_units; }
+
 // What `rune` is worth in the pool's asset, truncated to its decimals; zero for an empty pool.
 Uint RuneValueInAsset(const Pool& pool, const Uint& rune);
+// What `asset` is worth in RUNE; zero for an empty pool.
+Uint AssetValueInRune(const Pool& pool, const Uint& asset);
+// The RUNE that must leave the pool for its product to stay the same when `asset` is added to it,
+// or come in when it is withdrawn. Zero for an empty pool.
+Uint RuneDisbursementForAssetAdd(const Pool& pool, const Uint& asset);
+Uint RuneReimbursementForAssetWithdrawal(const Pool& pool, const Uint& asset);
 
 // ---- Prices through the pools of the dollar anchors (mimir TorAnchor-…). ----
 

@@ -1,0 +1,41 @@
+#pragma once
+
+// txout/: what is scheduled to leave the vaults, by height.
+
+#include <string>
+#include <vector>
+
+#include "keeper/thorchain/keeper.h"
+
+namespace blockreplay::keeper::thorchain {
+
+using TxOutItems = std::vector<TxOutItem>;
+
+// Without items if there is none.
+Result<TxOut> GetTxOut(const Keeper& k, const Context& ctx, int64_t height);
+// Does nothing without items.
+void SetTxOut(const Keeper& k, const Context& ctx, const TxOut& tx_out);
+Error AppendTxOut(const Keeper& k, const Context& ctx, int64_t height, const TxOutItem& item);
+void ClearTxOut(const Keeper& k, const Context& ctx, int64_t height);
+
+// In RUNE: amounts with the gas they may take, and the clout spent on them.
+struct TxOutValue {
+  Uint value;
+  Uint clout;
+};
+TxOutValue GetItemsValue(const Keeper& k, const Context& ctx, const TxOutItems& items);
+Result<TxOutValue> GetTxOutValue(const Keeper& k, const Context& ctx, int64_t height);
+
+// Unsigned items of the asset, waiting or scheduled.
+TxOutItems GetPendingOutbounds(const Keeper& k, const Context& ctx, const Asset& asset);
+
+// ---- Without the store ----
+
+// The memo by which an observation is matched, also where it is left out on the chain.
+inline const std::string& GetMemo(const TxOutItem& item) {
+  return item.original_memo.empty() ? item.memo : item.original_memo;
+}
+// The module that pays: Asgard if none is named.
+std::string_view GetModuleName(const TxOutItem& item);
+
+}  // namespace blockreplay::keeper::thorchain
