@@ -8,8 +8,10 @@
 namespace blockreplay::keeper::thorchain {
 namespace {
 
-Result<InternalResult> ToInternalResult(Result<InternalResult> result) { return result; }
-Result<InternalResult> ToInternalResult(Error error) {
+[[maybe_unused]] Result<InternalResult> ToInternalResult(Result<InternalResult> result) {
+  return result;
+}
+[[maybe_unused]] Result<InternalResult> ToInternalResult(Error error) {
   if (error) return error;
   return InternalResult{};
 }
