@@ -7,11 +7,44 @@
 #include "absl/strings/str_cat.h"
 #include "cosmos/store/v1beta1/commit_info.pb.h"
 #include "google/protobuf/wrappers.pb.h"
+#include "storage/bptree/commit_info.h"
 #include "storage/ics23/build.h"
 
 namespace blockreplay::storage {
 
 namespace pb = ::cosmos::store::v1beta1;
+
+namespace {
+
+std::vector<bptree::CommittedStore> Tm2Stores(const CommitInfo& info) {
+  std::vector<bptree::CommittedStore> stores;
+  stores.reserve(info.stores.size());
+  for (const StoreInfo& store : info.stores) {
+    stores.push_back({store.name, store.hash == Hash{} ? std::nullopt : std::optional(store.hash)});
+  }
+  return stores;
+}
+
+// tm2 writes the length first. What the SDK writes begins with 0x08, the tag of the version; read
+// as a length that leaves no room for a store.
+bool IsTm2(std::string_view bytes) { return bptree::DecodeCommit(bytes).ok(); }
+
+absl::StatusOr<CommitInfo> DecodeTm2(std::string_view bytes) {
+  absl::StatusOr<bptree::CommittedVersion> commit = bptree::DecodeCommit(bytes);
+  if (!commit.ok()) return commit.status();
+  CommitInfo info;
+  info.version = commit->version;
+  info.format = CommitFormat::kTm2;
+  for (const bptree::CommittedStore& store : commit->stores) {
+    info.stores.push_back(
+        {.name = store.name, .version = commit->version, .hash = store.root.value_or(Hash{})});
+  }
+  std::sort(info.stores.begin(), info.stores.end(),
+            [](const StoreInfo& a, const StoreInfo& b) { return a.name < b.name; });
+  return info;
+}
+
+}  // namespace
 
 const StoreInfo* CommitInfo::Find(std::string_view name) const {
   const auto it =
@@ -21,6 +54,7 @@ const StoreInfo* CommitInfo::Find(std::string_view name) const {
 }
 
 Hash AppHash(const CommitInfo& info) {
+  if (info.format == CommitFormat::kTm2) return bptree::AppHash(Tm2Stores(info));
   std::vector<ics23::NamedHash> stores;
   stores.reserve(info.stores.size());
   for (const StoreInfo& store : info.stores) stores.push_back({store.name, store.hash});
@@ -28,6 +62,8 @@ Hash AppHash(const CommitInfo& info) {
 }
 
 std::string EncodeCommitInfo(const CommitInfo& info) {
+  if (info.format == CommitFormat::kTm2)
+    return bptree::EncodeCommit({.version = info.version, .stores = Tm2Stores(info)});
   pb::CommitInfo message;
   message.set_version(info.version);
   for (const StoreInfo& store : info.stores) {
@@ -42,6 +78,7 @@ std::string EncodeCommitInfo(const CommitInfo& info) {
 }
 
 absl::StatusOr<CommitInfo> DecodeCommitInfo(std::string_view bytes) {
+  if (IsTm2(bytes)) return DecodeTm2(bytes);
   pb::CommitInfo message;
   if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
     return absl::DataLossError("not a CommitInfo message");
@@ -75,7 +112,8 @@ std::string StorePrefix(std::string_view store) {
   return prefix;
 }
 
-std::string EncodeLatestVersion(int64_t version) {
+std::string EncodeLatestVersion(int64_t version, CommitFormat format) {
+  if (format == CommitFormat::kTm2) return bptree::EncodeLatest(version);
   google::protobuf::Int64Value message;
   message.set_value(version);
   return message.SerializeAsString();
@@ -86,6 +124,8 @@ absl::StatusOr<int64_t> ReadLatestVersion(const Reader& db) {
   absl::StatusOr<bool> found = db.Get(kLatestKey, &bytes);
   if (!found.ok()) return found.status();
   if (!*found) return 0;
+  // What the SDK writes is never as long as its first byte, 0x08, would say as a length.
+  if (const absl::StatusOr<int64_t> tm2 = bptree::DecodeLatest(bytes); tm2.ok()) return *tm2;
   google::protobuf::Int64Value message;
   if (!message.ParseFromString(bytes) || message.value() < 0) {
     return absl::DataLossError(absl::StrCat("key ", kLatestKey, ": not a version"));

@@ -28,15 +28,22 @@ struct BlockTime {
 struct StoreInfo {
   std::string name;
   int64_t version = 0;
-  Hash hash{};  // root of the store's tree
+  Hash hash{};  // root of the store's tree; all zero for a store that has none
 
   friend bool operator==(const StoreInfo&, const StoreInfo&) = default;
+};
+
+// Whose rules the records and the app hash follow.
+enum class CommitFormat {
+  kSdk,  // cosmossdk.io/store v1.1
+  kTm2,  // gnolang/gno, tm2/pkg/store/rootmulti: amino, no time; a store without a tree has no root
 };
 
 struct CommitInfo {
   int64_t version = 0;
   std::vector<StoreInfo> stores;  // ascending bytewise by name
   BlockTime time;
+  CommitFormat format = CommitFormat::kSdk;
 
   // Null if there is no such store.
   const StoreInfo* Find(std::string_view name) const;
@@ -49,8 +56,8 @@ Hash AppHash(const CommitInfo& info);
 
 // The bytes that the Go node writes.
 std::string EncodeCommitInfo(const CommitInfo& info);
-// kDataLoss if `bytes` are not a CommitInfo message, a hash has not 32 bytes, or the stores are not
-// in order.
+// Of either format. kDataLoss if `bytes` are not a CommitInfo message, a hash has not 32 bytes, or
+// the stores are not in order (which in tm2 they need not be).
 absl::StatusOr<CommitInfo> DecodeCommitInfo(std::string_view bytes);
 
 inline constexpr char kLatestKey[] = "s/latest";
@@ -58,8 +65,8 @@ std::string CommitInfoKey(int64_t version);
 // "s/k:<store>/", under which all keys of a store are.
 std::string StorePrefix(std::string_view store);
 
-std::string EncodeLatestVersion(int64_t version);
-// 0 if the database has no version.
+std::string EncodeLatestVersion(int64_t version, CommitFormat format = CommitFormat::kSdk);
+// Of either format; 0 if the database has no version.
 absl::StatusOr<int64_t> ReadLatestVersion(const Reader& db);
 // kNotFound if the database has no such version.
 absl::StatusOr<CommitInfo> ReadCommitInfo(const Reader& db, int64_t version);

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "profiling/labels.h"
+#include "storage/bptree/tree_kinds.h"
 #include "storage/iavl/tree.h"
 #include "storage/multistore/committer.h"
 #include "storage/multistore/multistore_impl.h"
@@ -23,6 +24,12 @@ namespace {
 // How many versions may wait for the background write: one that is written, one behind it.
 constexpr size_t kMaxPendingWrites = 2;
 constexpr char kHashRole[] = "hash";
+
+// Of a store that only its commit info tells about.
+const TreeKind* KindOf(const StoreInfo& store, CommitFormat format) {
+  if (format == CommitFormat::kSdk) return IavlKind();
+  return store.hash == Hash{} ? bptree::RawStoreKind() : bptree::TreeStoreKind();
+}
 
 absl::Status Annotate(const absl::Status& status, const std::string& where) {
   if (status.ok()) return status;
@@ -111,7 +118,8 @@ absl::StatusOr<std::vector<StoreSpec>> Multistore::Impl::ResolveStores(
   const StoreUpgrades& upgrades = options_.upgrades;
   std::vector<StoreSpec> specs = options_.stores;
   if (specs.empty()) {
-    for (const StoreInfo& store : info.stores) specs.push_back({.name = store.name});
+    for (const StoreInfo& store : info.stores)
+      specs.push_back({.name = store.name, .kind = KindOf(store, info.format)});
   }
   std::sort(specs.begin(), specs.end(),
             [](const StoreSpec& a, const StoreSpec& b) { return a.name < b.name; });
@@ -219,6 +227,7 @@ absl::Status Multistore::Impl::Load() {
   absl::StatusOr<int64_t> latest = ReadLatestVersion(*db_);
   if (!latest.ok()) return latest.status();
   last_ = CommitInfo{};
+  last_.format = options_.format;
   if (*latest > 0) {
     absl::StatusOr<CommitInfo> info = ReadCommitInfo(*db_, *latest);
     if (!info.ok()) return info.status();
@@ -271,8 +280,11 @@ absl::Status Multistore::Impl::TakeStoresFromLog() {
   if (versions->empty()) return absl::OkStatus();
   absl::StatusOr<CommitInfo> info = ReadCommitInfo(*db_, versions->front());
   if (!info.ok()) return info.status();
-  for (const StoreInfo& store : info->stores) options_.stores.push_back({.name = store.name});
+  for (const StoreInfo& store : info->stores)
+    options_.stores.push_back({.name = store.name, .kind = KindOf(store, info->format)});
   options_.initial_version = versions->front();
+  options_.format = info->format;
+  last_.format = info->format;
   return absl::OkStatus();
 }
 
@@ -430,6 +442,7 @@ absl::StatusOr<CommitInfo> Multistore::Impl::WorkingCommit(const BlockTime& time
   CommitInfo info;
   info.version = FirstVersionAfter(last_.version);
   info.time = time;
+  info.format = last_.format;
   absl::Status status = ForEachSlot("hash", [&](Slot* slot) -> absl::Status {
     absl::StatusOr<Hash> hash = slot->tree->WorkingHash();
     if (!hash.ok()) return hash.status();
@@ -493,7 +506,7 @@ absl::Status Multistore::Impl::CommitEvery() {
   WriteBatch batch;
   TakeBatches(&batch);
   batch.Put(CommitInfoKey(last_.version), EncodeCommitInfo(last_));
-  batch.Put(kLatestKey, EncodeLatestVersion(last_.version));
+  batch.Put(kLatestKey, EncodeLatestVersion(last_.version, last_.format));
   if (replaying_) wal_versions_.push_back(last_.version);
   DropWal(&batch);
   flushed_version_ = last_.version;
@@ -557,7 +570,7 @@ absl::Status Multistore::Impl::AppendFlush(WriteBatch* batch) {
   status = ForEachSlot("flush", [&](Slot* slot) { return slot->tree->Flush(&slot->batch); });
   if (!status.ok()) return status;
   TakeBatches(batch);
-  batch->Put(kLatestKey, EncodeLatestVersion(last_.version));
+  batch->Put(kLatestKey, EncodeLatestVersion(last_.version, last_.format));
   DropWal(batch);
   flushed_version_ = last_.version;
   after_flush_ = true;
@@ -695,14 +708,14 @@ absl::Status Multistore::Impl::RollbackToVersion(int64_t target) {
   });
   if (!status.ok()) return broken_ = Annotate(status, absl::StrCat("to version ", target));
 
-  CommitInfo rolled_back{.version = target, .stores = {}, .time = {}};
+  CommitInfo rolled_back{.version = target, .stores = {}, .time = {}, .format = info->format};
   for (const auto& [name, slot] : slots_) {
     rolled_back.stores.push_back({.name = name, .version = target, .hash = slot->hash});
   }
   WriteBatch batch;
   TakeBatches(&batch);
   batch.Put(CommitInfoKey(target), EncodeCommitInfo(rolled_back));
-  batch.Put(kLatestKey, EncodeLatestVersion(target));
+  batch.Put(kLatestKey, EncodeLatestVersion(target, last_.format));
   absl::StatusOr<std::vector<int64_t>> wal = ListWal(*db_);
   if (!wal.ok()) return wal.status();
   wal_versions_ = *std::move(wal);

@@ -43,6 +43,7 @@ struct MultistoreOptions {
   // says why.
   std::vector<StoreSpec> stores;
   StoreUpgrades upgrades;
+  CommitFormat format = CommitFormat::kSdk;
   // Version of the first commit in an empty database; 0 and 1 mean 1.
   int64_t initial_version = 0;
 

@@ -84,6 +84,8 @@ absl::StatusOr<const iavl::View*> MultistoreView::store(std::string_view name) {
   if (in_info == nullptr) {
     return absl::NotFoundError(absl::StrCat("version ", info_.version, " has no store ", store));
   }
+  if (info_.format != CommitFormat::kSdk)
+    return annotate(absl::UnimplementedError("views are of IAVL trees"));
   Opened opened;
   const iavl::Tree* tree = nullptr;
   if (live_ != nullptr && live_->tree(name) != nullptr) {
