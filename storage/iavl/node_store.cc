@@ -210,30 +210,33 @@ void NodeStore::Sweep(Inner* anchor, size_t target) {
   }
 }
 
-// Returns true if the target was reached and the hand is set to where to go on.
+// Returns true if the target was reached and the hand is set to where to go on. Children go before
+// their parents, so that the upper levels, which every descent needs, go last.
 bool NodeStore::SweepBelow(Inner* parent, int side, bool resuming, size_t target) {
   Node* node = parent->child[side];
   if (node == nullptr) return false;
-  if (!resuming && (node->flags & kRecentlyUsed) == 0 &&
+  bool has_children = false;
+  if (!node->is_leaf()) {
+    Inner* inner = AsInner(node);
+    const bool resume_right = resuming && CompareKeys(sweep_hand_, inner->key()) >= 0;
+    if (!resume_right) {
+      if (SweepBelow(inner, kLeft, resuming, target)) return true;
+      if (live_bytes() <= target) {
+        sweep_hand_.assign(inner->key());
+        return true;
+      }
+    }
+    if (SweepBelow(inner, kRight, resume_right, target)) return true;
+    has_children = inner->child[kLeft] != nullptr || inner->child[kRight] != nullptr;
+  }
+  if (!has_children && (node->flags & kRecentlyUsed) == 0 && node->refs == 1 &&
       parent->version(side) <= persisted_version) {
     parent->child[side] = nullptr;
     Unref(node);
-    return false;
-  }
-  node->flags = static_cast<uint8_t>(node->flags & ~kRecentlyUsed);
-  if (node->is_leaf()) return false;
-  Inner* inner = AsInner(node);
-  bool resume_right = false;
-  if (resuming && CompareKeys(sweep_hand_, inner->key()) >= 0) {
-    resume_right = true;
   } else {
-    if (SweepBelow(inner, kLeft, resuming, target)) return true;
-    if (live_bytes() <= target) {
-      sweep_hand_.assign(inner->key());
-      return true;
-    }
+    node->flags = static_cast<uint8_t>(node->flags & ~kRecentlyUsed);
   }
-  return SweepBelow(inner, kRight, resume_right, target);
+  return false;
 }
 
 }  // namespace blockreplay::storage::iavl

@@ -54,7 +54,7 @@ struct NeighbourPaths {
 // A committed version of a tree, read-only. Nodes that are not in memory are read from the database
 // and kept by the view, so reading changes it: one thread at a time. Must not outlive its tree's
 // database, and not its tree if it was made by Tree::GetImmutable. While it lives, DeleteVersionsTo
-// refuses to delete its version.
+// and Flush refuse to remove its version.
 class View : public Reader {
  public:
   explicit View(std::unique_ptr<ViewSource> source);
