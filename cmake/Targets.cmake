@@ -17,6 +17,10 @@ function(blockreplay_code_generation_options target)
     target_compile_options(${target} PUBLIC -fsanitize=${BLOCKREPLAY_SANITIZE} -fno-sanitize-recover=all)
     target_link_options(${target} PUBLIC -fsanitize=${BLOCKREPLAY_SANITIZE})
   endif()
+  if(BLOCKREPLAY_FUZZ)
+    # The fuzzer is guided by the coverage of the code under test, not only of its entry point.
+    target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+  endif()
 endfunction()
 
 # blockreplay_library(NAME SOURCES ... DEPS ...)
