@@ -209,6 +209,9 @@ int FindAllocator(dl_phdr_info* info, size_t, void* argument) {
 
 }  // namespace
 
+ScopedPause::ScopedPause() : previous_(thread_state.busy) { thread_state.busy = true; }
+ScopedPause::~ScopedPause() { thread_state.busy = previous_; }
+
 bool Available() {
   return MallocHook_AddNewHook != nullptr && MallocHook_AddDeleteHook != nullptr &&
          MallocHook_RemoveNewHook != nullptr && MallocHook_RemoveDeleteHook != nullptr;

@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "profiling/heap_sampler.h"
+
 namespace blockreplay::profiling {
 namespace {
 
@@ -12,6 +14,7 @@ int64_t Bucket(int64_t height, int64_t width) { return width <= 0 ? 0 : height -
 }  // namespace
 
 SampleKey SampleStore::Intern(absl::Span<const uintptr_t> stack, const LabelValues& labels) {
+  const heap_sampler::ScopedPause pause;
   std::lock_guard lock(mutex_);
   SampleKey key;
   if (auto it = stack_ids_.find(stack); it != stack_ids_.end()) {
@@ -34,6 +37,7 @@ SampleKey SampleStore::Intern(absl::Span<const uintptr_t> stack, const LabelValu
 }
 
 void SampleStore::Add(const SampleKey& key, double count, double amount) {
+  const heap_sampler::ScopedPause pause;
   std::lock_guard lock(mutex_);
   SampleKey total_key = key;
   total_key.height = Bucket(key.height, height_bucket_);
@@ -49,12 +53,14 @@ void SampleStore::Add(const SampleKey& key, double count, double amount) {
 }
 
 uint64_t SampleStore::Mark() {
+  const heap_sampler::ScopedPause pause;
   std::lock_guard lock(mutex_);
   marks_.insert(position_);
   return position_;
 }
 
 void SampleStore::ReleaseMark(uint64_t mark) {
+  const heap_sampler::ScopedPause pause;
   std::lock_guard lock(mutex_);
   const auto it = marks_.find(mark);
   if (it == marks_.end()) {
@@ -75,6 +81,7 @@ void SampleStore::TrimLocked() {
 }
 
 uint64_t SampleStore::Position() const {
+  const heap_sampler::ScopedPause pause;
   std::lock_guard lock(mutex_);
   return position_;
 }
@@ -88,6 +95,7 @@ SampleSum SampleStore::ResolveLocked(const SampleKey& key, int64_t height_bucket
 }
 
 SampleSum SampleStore::Resolve(const SampleKey& key, int64_t height_bucket) const {
+  const heap_sampler::ScopedPause pause;
   std::lock_guard lock(mutex_);
   return ResolveLocked(key, height_bucket);
 }
@@ -106,12 +114,14 @@ std::vector<SampleSum> SampleStore::ListLocked(const SumMap& sums) const {
 }
 
 std::vector<SampleSum> SampleStore::Total() const {
+  const heap_sampler::ScopedPause pause;
   std::lock_guard lock(mutex_);
   return ListLocked(totals_);
 }
 
 std::vector<SampleSum> SampleStore::Between(uint64_t since, uint64_t until,
                                             int64_t height_bucket) const {
+  const heap_sampler::ScopedPause pause;
   std::lock_guard lock(mutex_);
   if (since < first_single_) {
     std::fprintf(stderr, "profiling: samples from %llu on asked for, kept from %llu on\n",

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "profiling/labels.h"
 #include "replay/engine/apply_executor.h"
+#include "replay/verify/results_hash.h"
 
 namespace blockreplay::replay {
 namespace {
@@ -79,30 +80,35 @@ absl::StatusOr<BlockReplayer::Outcome> BlockReplayer::Replay(const v1::Block& bl
         return located(status);
       }
     }
-    absl::StatusOr<storage::CommitInfo> info;
+    storage::CommitInfo previous;
+    std::swap(previous, outcome.commit_info);
     {
       const PhaseScope phase(clock_, Phase::kHash, kHash);
-      info = multistore_->WorkingCommit(time);
+      absl::StatusOr<storage::CommitInfo> info = multistore_->WorkingCommit(time);
+      if (!info.ok()) return located(info.status());
+      outcome.commit_info = *std::move(info);
+      if (i == 0) {
+        outcome.app_hash = RawHash(outcome.commit_info);
+        const Sha256Digest results = ResultsHash(block.response());
+        outcome.results_hash.assign(results.begin(), results.end());
+      }
     }
-    if (!info.ok()) return located(info.status());
-    if (i > 0 && *info != outcome.commit_info) {
-      outcome.mismatch = NotRepeatable(block.height(), outcome.commit_info, *info);
+    if (i > 0 && outcome.commit_info != previous) {
+      outcome.mismatch = NotRepeatable(block.height(), previous, outcome.commit_info);
       return outcome;
     }
-    outcome.commit_info = *std::move(info);
     if (i + 1 < repeat_) {
       const PhaseScope phase(clock_, Phase::kCommit, kCommit);
       if (absl::Status status = multistore_->Rollback(); !status.ok()) return located(status);
     }
   }
-  outcome.mismatch = CompareAppHash(block, outcome.commit_info);
-  if (!outcome.mismatch && final_app_hash != nullptr &&
-      *final_app_hash != RawHash(outcome.commit_info)) {
+  outcome.mismatch = CompareAppHash(block, outcome.commit_info, outcome.app_hash);
+  if (!outcome.mismatch && final_app_hash != nullptr && *final_app_hash != outcome.app_hash) {
     outcome.mismatch.emplace();
     outcome.mismatch->kind = MismatchKind::kFinalAppHash;
     outcome.mismatch->height = block.height();
     outcome.mismatch->expected = *final_app_hash;
-    outcome.mismatch->actual = RawHash(outcome.commit_info);
+    outcome.mismatch->actual = outcome.app_hash;
   }
   if (outcome.mismatch) return outcome;
   const PhaseScope phase(clock_, Phase::kCommit, kCommit);

@@ -22,6 +22,8 @@ class BlockReplayer {
 
   struct Outcome {
     storage::CommitInfo commit_info;  // computed
+    std::string app_hash;             // raw, of commit_info
+    std::string results_hash;         // raw, of the recorded results
     std::optional<AppHashMismatch> mismatch;
   };
   // Commits the block if nothing differs. With a mismatch, or after an error, the last good block

@@ -1,6 +1,8 @@
 #include "replay/engine/measurement.h"
 
+#include <map>
 #include <numeric>
+#include <string>
 
 #include "profiling/thread_clock.h"
 
@@ -22,10 +24,15 @@ Measurement::Baseline Measurement::Read() const {
   if (instructions_ != nullptr) now.instructions = instructions_->Read();
   now.allocations = profiling::GetAllocationTotals();
   now.engine = engine_->stats();
+  // The clocks of the database's threads, not its counters: these leave out what a job does besides
+  // merging, such as deleting files. The threads live as long as the process.
+  std::map<std::string, int64_t> by_role = profiling::ThreadCpuNanosByRole();
+  now.compaction_cpu = by_role["compaction"];
+  now.flush_cpu = by_role["flush"];
   return now;
 }
 
-void Measurement::Start(const storage::Engine* engine, const storage::Multistore* multistore,
+void Measurement::Start(const storage::RocksDbEngine* engine, const storage::Multistore* multistore,
                         const BlockSource* source) {
   engine_ = engine;
   multistore_ = multistore;
@@ -62,11 +69,8 @@ void Measurement::Suspend() {
   s.cpu.decode += decode;
   s.cpu.execution += main_execution + decode + (end.worker_cpu - start_.worker_cpu);
   s.cpu.commit += cpu[Index(Phase::kCommit)] + (end.committer_cpu - start_.committer_cpu);
-  s.cpu.compaction +=
-      static_cast<int64_t>(end.engine.compaction_cpu_micros - start_.engine.compaction_cpu_micros) *
-      1000;
-  s.cpu.flush +=
-      static_cast<int64_t>(end.engine.flush_cpu_micros - start_.engine.flush_cpu_micros) * 1000;
+  s.cpu.compaction += end.compaction_cpu - start_.compaction_cpu;
+  s.cpu.flush += end.flush_cpu - start_.flush_cpu;
   if (end.instructions && start_.instructions) {
     s.instructions = s.instructions.value_or(0) + *end.instructions - *start_.instructions;
   }
@@ -85,8 +89,24 @@ void Measurement::Suspend() {
   s.peak_rss_bytes = profiling::GetProcessUsage().peak_rss_bytes;
 }
 
-void Measurement::FinishBlock(BlockRecord* record) {
-  const storage::Engine::Stats engine = engine_->stats();
+double Measurement::FinishBlock(BlockRecord* record) {
+  if (record != nullptr) AddCosts(record);
+  clock_.Settle();
+  int64_t wall_nanos = 0;
+  for (size_t i = 0; i < kPhaseCount; ++i) {
+    const int64_t nanos = clock_.wall()[i] - settled_[i];
+    wall_nanos += nanos;
+    if (record != nullptr) record->phase_nanos[i] = nanos;
+  }
+  if (record != nullptr) record->wall_nanos = wall_nanos;
+  settled_ = clock_.wall();
+  const double ms = static_cast<double>(wall_nanos) / 1e6;
+  statistics_.block_ms.push_back(ms);
+  return ms;
+}
+
+void Measurement::AddCosts(BlockRecord* record) {
+  const storage::Engine::Stats engine = engine_->counters();
   record->bytes_written = engine.bytes_written - last_engine_.bytes_written;
   record->compaction_bytes = engine.compaction_bytes - last_engine_.compaction_bytes;
   record->stalls = engine.stalls - last_engine_.stalls;
@@ -100,15 +120,6 @@ void Measurement::FinishBlock(BlockRecord* record) {
     record->allocated_bytes = allocations->bytes - last_allocations_->bytes;
   }
   last_allocations_ = allocations;
-
-  clock_.Settle();
-  record->wall_nanos = 0;
-  for (size_t i = 0; i < kPhaseCount; ++i) {
-    record->phase_nanos[i] = clock_.wall()[i] - settled_[i];
-    record->wall_nanos += record->phase_nanos[i];
-  }
-  settled_ = clock_.wall();
-  statistics_.block_ms.push_back(static_cast<double>(record->wall_nanos) / 1e6);
 }
 
 void Measurement::SkipPacedWait(int64_t nanos) {

@@ -7,7 +7,7 @@
 #include "profiling/process_stats.h"
 #include "replay/recording/block_source.h"
 #include "replay/stats/run_statistics.h"
-#include "storage/kv/engine.h"
+#include "storage/kv/rocksdb_engine.h"
 #include "storage/multistore/multistore.h"
 
 namespace blockreplay::replay {
@@ -22,7 +22,7 @@ class Measurement {
       : instructions_(instructions) {}
 
   // The three must live until Stop.
-  void Start(const storage::Engine* engine, const storage::Multistore* multistore,
+  void Start(const storage::RocksDbEngine* engine, const storage::Multistore* multistore,
              const BlockSource* source);
   void Stop();
   // Leaves out what happens in between: time, CPU, instructions, allocations.
@@ -32,8 +32,9 @@ class Measurement {
 
   PhaseClock& clock() { return clock_; }
 
-  // Ends a block: fills in what `record` says about time, memory and the database, and counts it.
-  void FinishBlock(BlockRecord* record);
+  // Ends a block and counts it; returns its time in milliseconds. With a record, that is filled in
+  // with what the block cost, which itself takes some 30 µs.
+  double FinishBlock(BlockRecord* record = nullptr);
   // The time since the last step of clock() was waited for --pace: it belongs to no phase.
   void SkipPacedWait(int64_t nanos);
 
@@ -47,13 +48,16 @@ class Measurement {
     int64_t worker_cpu = 0;
     int64_t committer_cpu = 0;
     std::optional<int64_t> instructions;
+    int64_t compaction_cpu = 0;
+    int64_t flush_cpu = 0;
     std::optional<profiling::AllocationTotals> allocations;
     storage::Engine::Stats engine;
   };
   Baseline Read() const;
+  void AddCosts(BlockRecord* record);
 
   const profiling::InstructionCounter* instructions_;
-  const storage::Engine* engine_ = nullptr;
+  const storage::RocksDbEngine* engine_ = nullptr;
   const storage::Multistore* multistore_ = nullptr;
   const BlockSource* source_ = nullptr;
 

@@ -34,7 +34,8 @@ absl::StatusOr<std::unique_ptr<ProfilingSession>> ProfilingSession::Start(
   return session;
 }
 
-void ProfilingSession::StartBlock(int64_t height) {
+void ProfilingSession::StartBlock(int64_t pass, int64_t height) {
+  pass_ = pass;
   if (options_.profile_slower_than_ms > 0) block_start_ = profiler_->TakeMark();
   if (options_.profile_every > 0 && series_blocks_ == 0) {
     series_start_ = profiler_->TakeMark();
@@ -52,13 +53,17 @@ bool ProfilingSession::FinishBlock(int64_t height, double block_ms) {
 absl::Status ProfilingSession::WriteDue() {
   if (LastBlockWasSlow()) {
     if (absl::Status status =
-            WritePair(absl::StrCat("slow-", last_height_), block_start_,
+            WritePair(absl::StrCat(PassPrefix(), "slow-", last_height_), block_start_,
                       absl::StrCat("block ", last_height_, ", ", last_block_ms_, " ms"));
         !status.ok()) {
       return status;
     }
   }
   return SeriesIsDue() ? WriteSeries() : absl::OkStatus();
+}
+
+std::string ProfilingSession::PassPrefix() const {
+  return options_.passes > 1 ? absl::StrCat("pass", pass_, "-") : std::string();
 }
 
 bool ProfilingSession::LastBlockWasSlow() const {
@@ -71,8 +76,8 @@ bool ProfilingSession::SeriesIsDue() const {
 
 absl::Status ProfilingSession::WriteSeries() {
   const std::string range = absl::StrCat(series_first_height_, "-", last_height_);
-  absl::Status status =
-      WritePair(absl::StrCat("blocks-", range), series_start_, absl::StrCat("blocks ", range));
+  absl::Status status = WritePair(absl::StrCat(PassPrefix(), "blocks-", range), series_start_,
+                                  absl::StrCat("blocks ", range));
   series_blocks_ = 0;
   series_start_ = {};
   return status;

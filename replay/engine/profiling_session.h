@@ -25,9 +25,11 @@ class ProfilingSession {
 
   // To be called around each measured block. FinishBlock is true if profiles are due now: WriteDue
   // then takes seconds.
-  void StartBlock(int64_t height);
+  void StartBlock(int64_t pass, int64_t height);
   bool FinishBlock(int64_t height, double block_ms);
   absl::Status WriteDue();
+  // What comes next is in no profile.
+  void StopSampling() { profiler_->Stop(); }
   // Stops sampling and writes what is left. The files written so far are in files().
   absl::Status Finish();
 
@@ -36,6 +38,8 @@ class ProfilingSession {
  private:
   ProfilingSession(const RunOptions& options, std::vector<std::string> comments);
 
+  // With several passes, names say which one.
+  std::string PassPrefix() const;
   bool LastBlockWasSlow() const;
   bool SeriesIsDue() const;
   absl::Status WriteSeries();
@@ -49,6 +53,7 @@ class ProfilingSession {
   std::unique_ptr<profiling::Profiler> profiler_;
   profiling::ProfileMark block_start_;   // with profile_slower_than_ms
   profiling::ProfileMark series_start_;  // with profile_every
+  int64_t pass_ = 1;
   int64_t series_first_height_ = 0;
   int64_t series_blocks_ = 0;
   int64_t last_height_ = 0;

@@ -175,6 +175,7 @@ class Runner {
       if (const absl::Status synced = multistore->Sync(); status.ok()) status = synced;
       measurement_.Stop();
     }
+    if (profiles_ != nullptr && pass == plan_.options.passes) profiles_->StopSampling();
     return status;
   }
 
@@ -184,7 +185,7 @@ class Runner {
     if (!block.ok()) return block.status();
     if (*block == nullptr) return absl::InternalError("the recording ends before its last height");
     const std::optional<AppHashMismatch> mismatch =
-        CompareAppHash(***block, multistore.last_commit());
+        CompareAppHash(***block, multistore.last_commit(), last_app_hash_);
     if (mismatch) {
       result_.outcome = RunOutcome::kAppHashMismatch;
       result_.mismatch = DescribeMismatch(*mismatch, ***block);
@@ -228,7 +229,7 @@ class Runner {
     if (measured) {
       Pace(block);
       if (InterruptGuard::Received() != 0) return absl::OkStatus();
-      if (profiles_ != nullptr) profiles_->StartBlock(height);
+      if (profiles_ != nullptr) profiles_->StartBlock(pass, height);
     }
     const profiling::ScopedHeight label(height);
     if (!CheckHeader(block)) return absl::OkStatus();
@@ -238,8 +239,8 @@ class Runner {
     if (!outcome.ok()) return outcome.status();
     if (outcome->mismatch) return HandleMismatch(*outcome, block, state->multistore());
 
-    last_app_hash_ = RawHash(storage::AppHash(outcome->commit_info));
-    last_results_hash_ = RawDigest(ResultsHash(block.response()));
+    last_app_hash_ = outcome->app_hash;
+    last_results_hash_ = outcome->results_hash;
     RunFacts& facts = result_.facts;
     facts.app_hash = last_app_hash_;
     ++facts.blocks_verified;
@@ -306,7 +307,7 @@ class Runner {
     return absl::OkStatus();
   }
 
-  absl::Status CountBlock(int64_t pass, const v1::Block& block) {
+  BlockRecord RecordOf(int64_t pass, const v1::Block& block) const {
     BlockRecord record;
     record.pass = pass;
     record.height = block.height();
@@ -317,14 +318,21 @@ class Runner {
     }
     record.app_hash = last_app_hash_;
     record.results_hash = last_results_hash_;
-    measurement_.FinishBlock(&record);
-    if (result_.facts.first_height == 0) result_.facts.first_height = block.height();
-    result_.facts.last_height = std::max(result_.facts.last_height, block.height());
-    if (csv_) {
+    return record;
+  }
+
+  absl::Status CountBlock(int64_t pass, const v1::Block& block) {
+    double block_ms = 0;
+    if (csv_ == nullptr) {
+      block_ms = measurement_.FinishBlock();
+    } else {
+      BlockRecord record = RecordOf(pass, block);
+      block_ms = measurement_.FinishBlock(&record);
       if (absl::Status status = csv_->Append(record); !status.ok()) return status;
     }
-    if (profiles_ == nullptr ||
-        !profiles_->FinishBlock(block.height(), static_cast<double>(record.wall_nanos) / 1e6)) {
+    if (result_.facts.first_height == 0) result_.facts.first_height = block.height();
+    result_.facts.last_height = std::max(result_.facts.last_height, block.height());
+    if (profiles_ == nullptr || !profiles_->FinishBlock(block.height(), block_ms)) {
       return absl::OkStatus();
     }
     measurement_.Suspend();

@@ -40,7 +40,8 @@ struct AppHashMismatch {
 // Compares what we computed for a block with what was recorded: app hash, the response's app hash,
 // every store root. Nothing recorded has gone into `actual`.
 std::optional<AppHashMismatch> CompareAppHash(const v1::Block& block,
-                                              const storage::CommitInfo& actual);
+                                              const storage::CommitInfo& actual,
+                                              const std::string& app_hash);
 
 // The header of block h+1 has block h's app hash, too. Nothing where there is no header.
 std::optional<AppHashMismatch> CompareHeaderAppHash(const v1::Block& next_block,
