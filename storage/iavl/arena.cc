@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 
 #if defined(__SANITIZE_ADDRESS__)
 #define BLOCKREPLAY_ASAN 1
@@ -34,6 +35,11 @@ constexpr size_t kHugePage = size_t{2} << 20;
 }  // namespace
 
 Arena::~Arena() {
+  while (heap_blocks_ != nullptr) {
+    HeapBlock* next = heap_blocks_->next;
+    std::free(heap_blocks_);
+    heap_blocks_ = next;
+  }
   for (const Slab& slab : slabs_) {
     ASAN_UNPOISON_MEMORY_REGION(slab.memory, slab.bytes);
     if (slab.mapped) {
@@ -47,10 +53,13 @@ Arena::~Arena() {
 void* Arena::Allocate(size_t bytes, uint8_t size_class) {
   if (size_class == 0) {
     const size_t rounded = (bytes + kLine - 1) / kLine * kLine;
-    void* block = std::aligned_alloc(kLine, rounded);
-    if (block == nullptr) OutOfMemory(rounded);
+    void* memory = std::aligned_alloc(kLine, sizeof(HeapBlock) + rounded);
+    if (memory == nullptr) OutOfMemory(rounded);
+    auto* block = new (memory) HeapBlock{nullptr, heap_blocks_};
+    if (heap_blocks_ != nullptr) heap_blocks_->previous = block;
+    heap_blocks_ = block;
     live_bytes_ += rounded;
-    return block;
+    return block + 1;
   }
   const size_t block_bytes = size_class * kLine;
   live_bytes_ += block_bytes;
@@ -65,7 +74,11 @@ void* Arena::Allocate(size_t bytes, uint8_t size_class) {
 void Arena::Free(void* block, size_t bytes, uint8_t size_class) {
   if (size_class == 0) {
     live_bytes_ -= (bytes + kLine - 1) / kLine * kLine;
-    std::free(block);
+    auto* heap_block = static_cast<HeapBlock*>(block) - 1;
+    (heap_block->previous != nullptr ? heap_block->previous->next : heap_blocks_) =
+        heap_block->next;
+    if (heap_block->next != nullptr) heap_block->next->previous = heap_block->previous;
+    std::free(heap_block);
     return;
   }
   live_bytes_ -= size_class * kLine;

@@ -36,6 +36,12 @@ class Arena {
   struct FreeBlock {
     FreeBlock* next;
   };
+  // Before a block from the heap, a line of its own; links all of them, so that they go with the
+  // arena.
+  struct alignas(kLine) HeapBlock {
+    HeapBlock* previous;
+    HeapBlock* next;
+  };
   struct Slab {
     void* memory;
     size_t bytes;
@@ -46,6 +52,7 @@ class Arena {
   void AddSlab();
 
   FreeBlock* free_[kClasses + 1] = {};
+  HeapBlock* heap_blocks_ = nullptr;
   char* bump_ = nullptr;
   size_t bump_left_ = 0;
   size_t next_slab_bytes_ = size_t{4} << 10;
