@@ -6,6 +6,7 @@
 
 #include "keeper/thorchain/state/mimir.h"
 #include "keeper/thorchain/state/pools.h"
+#include "keeper/thorchain/state/pub_keys.h"
 
 namespace blockreplay::keeper::thorchain {
 
@@ -37,6 +38,10 @@ Error SendFromModuleToAccount(const Keeper& k, const Context& ctx, std::string_v
 
 AccAddress ModuleAccAddress(const Keeper& k, std::string_view module) {
   return AccAddress(k.auth->ModuleAddress(module));
+}
+
+Address ModuleAddress(const Keeper& k, std::string_view module) {
+  return Address(ToText(k, ModuleAccAddress(k, module)));
 }
 
 bool IsModuleAccAddress(const Keeper& k, const AccAddress& address) {

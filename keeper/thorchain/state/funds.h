@@ -20,6 +20,7 @@ Error SendFromModuleToAccount(const Keeper& k, const Context& ctx, std::string_v
                               const AccAddress& to, const Coins& coins);
 
 AccAddress ModuleAccAddress(const Keeper& k, std::string_view module);
+Address ModuleAddress(const Keeper& k, std::string_view module);
 // One of the modules that plain sends must not reach.
 bool IsModuleAccAddress(const Keeper& k, const AccAddress& address);
 Uint GetBalanceOfModule(const Keeper& k, const Context& ctx, std::string_view module,
