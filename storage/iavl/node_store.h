@@ -67,7 +67,7 @@ class NodeStore {
 
   // Nodes up to this version are in the database.
   int64_t persisted_version = 0;
-  // What the last Trim asked for.
+  // What the last Trim asked for. Scans drop what they loaded while more is in use.
   size_t memory_target = std::numeric_limits<size_t>::max();
   // While there are any, nothing is dropped.
   int open_iterators = 0;

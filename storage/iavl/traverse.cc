@@ -38,14 +38,49 @@ class TreeIterator : public Iterator {
 
   void Next() override {
     leaf_ = nullptr;
+    LeaveFarSides();
     if (path_.empty()) return;
-    Inner* node = path_.back();
+    const Step step = path_.back();
     path_.pop_back();
-    DescendFrom(node, forward_ ? kRight : kLeft);
+    const int near = forward_ ? kLeft : kRight;
+    if (step.loads_near) Drop(step.node, near);
+    if (step.node->child[1 - near] == nullptr) far_loads_.push_back({step.node, path_.size()});
+    DescendFrom(step.node, 1 - near);
     CheckBound();
   }
 
  private:
+  // A node whose far side is still to be visited.
+  struct Step {
+    Inner* node;
+    bool loads_near;  // its near side was not in memory
+  };
+  // A node whose far side was not in memory and is being visited while the path is longer than
+  // `depth`.
+  struct FarLoad {
+    Inner* node;
+    size_t depth;
+  };
+
+  // What a scan has read goes again where memory is short, so that scans do not fill it.
+  void Drop(Inner* parent, int side) {
+    Node* node = parent->child[side];
+    if (node == nullptr || node->refs != 1 || store_->open_iterators != 1 ||
+        store_->live_bytes() <= store_->memory_target ||
+        parent->version(side) > store_->persisted_version) {
+      return;
+    }
+    parent->child[side] = nullptr;
+    store_->Unref(node);
+  }
+
+  void LeaveFarSides() {
+    while (!far_loads_.empty() && far_loads_.back().depth == path_.size()) {
+      Drop(far_loads_.back().node, forward_ ? kRight : kLeft);
+      far_loads_.pop_back();
+    }
+  }
+
   // Goes to the child and on to the first leaf below it in our direction.
   void DescendFrom(Inner* parent, int side) {
     const int near = forward_ ? kLeft : kRight;
@@ -60,7 +95,7 @@ class TreeIterator : public Iterator {
       parent = AsInner(node);
       // It is next after what is below the near side.
       if (Node* far = parent->child[1 - near]) __builtin_prefetch(far);
-      path_.push_back(parent);
+      path_.push_back({parent, parent->child[near] == nullptr});
       side = near;
     }
   }
@@ -74,11 +109,11 @@ class TreeIterator : public Iterator {
       int side;
       if (forward_) {
         side = CompareKeys(range_.start, inner->key()) < 0 ? kLeft : kRight;
-        if (side == kLeft) path_.push_back(inner);
+        if (side == kLeft) path_.push_back({inner, inner->child[kLeft] == nullptr});
       } else {
         // All keys on the right are at least the node's key.
         side = range_.end && CompareKeys(*range_.end, inner->key()) <= 0 ? kLeft : kRight;
-        if (side == kRight) path_.push_back(inner);
+        if (side == kRight) path_.push_back({inner, inner->child[kRight] == nullptr});
       }
       node = store_->Child(inner, side, &status_);
       if (node == nullptr) return;
@@ -107,8 +142,8 @@ class TreeIterator : public Iterator {
   const KeyRange range_;
   const bool forward_;
   Node* root_ = nullptr;
-  // Nodes whose far side is still to be visited.
-  absl::InlinedVector<Inner*, kUsualDepth> path_;
+  absl::InlinedVector<Step, kUsualDepth> path_;
+  std::vector<FarLoad> far_loads_;  // inner ones last
   const Leaf* leaf_ = nullptr;
   absl::Status status_;
 };

@@ -205,6 +205,30 @@ TEST(Tree, TrimKeepsWhatIsInUse) {
   EXPECT_LT(tree->memory_bytes() - kept, target / 2);
 }
 
+TEST(Tree, ScansDropWhatTheyLoadedWhereMemoryIsShort) {
+  Database db;
+  const std::unique_ptr<Tree> tree = Fill(&db, Every(), 5000, 1);
+  const size_t full = tree->memory_bytes();
+  tree->Trim(full / 10);
+  for (const Direction direction : {Direction::kForward, Direction::kReverse}) {
+    size_t most = 0;
+    int count = 0;
+    {
+      const auto it = tree->NewIterator(KeyRange{"key00010", std::nullopt}, direction);
+      for (; it->Valid(); it->Next()) {
+        ASSERT_EQ(
+            it->value(),
+            "value" + std::to_string(direction == Direction::kForward ? 10 + count : 4999 - count));
+        most = std::max(most, tree->memory_bytes());
+        ++count;
+      }
+      ASSERT_OK(it->status());
+    }
+    EXPECT_EQ(count, 4990);
+    EXPECT_LT(most, full / 8);
+  }
+}
+
 // ---- Proofs
 
 Hash RootOf(const MembershipPath& path) {
