@@ -599,6 +599,29 @@ class Inspect(CliTest):
         text = self.run_tool("diff", self.path("a"), self.path("b"), expect=2).stdout
         self.assertIn("heights that both have are equal", text)
 
+    def test_diff_with_a_nodes_database(self):
+        """goleveldb, as nodes write it: read in a private copy, the source left as it was."""
+        for name in ("send-send", "send-send-killed"):
+            node = os.path.join(FIXTURES, "node-db", name)
+            home = self.path(name)
+            os.mkdir(home)
+            subprocess.run(["tar", "--zstd", "-xf", os.path.join(node, "application.db.tar.zst"), "-C", home],
+                           check=True)
+            before = tree_of(home)
+            ours = self.path(f"{name}-ours")
+            self.run_tool("run", os.path.join(node, "recording"), "--db", ours, "--persist", "every")
+            same = self.run_tool("diff", ours, home).stdout
+            with open(os.path.join(node, "node.json"), encoding="utf-8") as file:
+                facts = json.load(file)
+            self.assertIn(facts["application_app_hash"], same)
+            self.assertIn("same", same)
+            for height, app_hash in facts["app_hash_by_height"].items():
+                text = self.run_tool("diff", f"{ours}@{height}", f"{home}@{height}").stdout
+                self.assertIn(app_hash, text)
+            different = self.run_tool("diff", f"{home}@7", f"{ours}@8", expect=2).stdout
+            self.assertIn("first difference: store ", different)
+            self.assertEqual(tree_of(home), before)
+
     def test_diff_of_reports(self):
         a, b, c = (self.path(name) for name in ("a.json", "b.json", "c.json"))
         self.run_tool("run", TAIL, "--report", a)

@@ -163,7 +163,7 @@ class Runner {
     pacer_.Restart();
     absl::Status status;
     for (int64_t height = next; height <= plan_.to && status.ok(); ++height) {
-      if (Interrupted() || result_.outcome != RunOutcome::kVerified) break;
+      if (result_.outcome != RunOutcome::kVerified || Interrupted()) break;
       if (height >= plan_.from && !measurement_.running()) {
         if (status = StartMeasuring(state, source); !status.ok()) break;
       }

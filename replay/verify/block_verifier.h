@@ -24,6 +24,8 @@ struct RootDifference {
   std::string store;
   std::string expected;  // raw root; empty if the recorded commit info lacks the store
   std::string actual;    // raw root; empty if we have no such store
+
+  friend bool operator==(const RootDifference&, const RootDifference&) = default;
 };
 
 struct AppHashMismatch {
@@ -35,6 +37,8 @@ struct AppHashMismatch {
   // Stores whose roots differ from the recorded ones. Empty with recorded roots: all stores agree,
   // so that the recorded app hash itself is in doubt.
   std::vector<RootDifference> stores;
+
+  friend bool operator==(const AppHashMismatch&, const AppHashMismatch&) = default;
 };
 
 // Compares what we computed for a block with what was recorded: app hash, the response's app hash,
@@ -53,6 +57,8 @@ struct ResultsMismatch {
   int64_t height = 0;  // of the block whose results they are
   std::string expected;
   std::string actual;
+
+  friend bool operator==(const ResultsMismatch&, const ResultsMismatch&) = default;
 };
 std::optional<ResultsMismatch> CompareResultsHash(const v1::Block& next_block, int64_t height,
                                                   const std::string& results_hash);
