@@ -4,6 +4,8 @@
 #include <utility>
 
 // Headers of handlers of internal messages belong here.
+#include "keeper/thorchain/handlers/migrate.h"
+#include "keeper/thorchain/handlers/outbound_tx.h"
 
 namespace blockreplay::keeper::thorchain {
 namespace {

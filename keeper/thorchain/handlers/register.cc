@@ -3,7 +3,12 @@
 #include <array>
 #include <string>
 
+#include "keeper/thorchain/handlers/errata.h"
+#include "keeper/thorchain/handlers/network_fee.h"
+#include "keeper/thorchain/handlers/observed_tx.h"
+#include "keeper/thorchain/handlers/price_feed.h"
 #include "keeper/thorchain/handlers/send.h"
+#include "keeper/thorchain/handlers/solvency.h"
 
 namespace blockreplay::keeper::thorchain {
 namespace {
@@ -41,23 +46,13 @@ constexpr std::array kNotNative{
     "/types.MsgApproveUpgrade",
     "/types.MsgBan",
     "/types.MsgDeposit",
-    "/types.MsgErrataTx",
-    "/types.MsgErrataTxQuorum",
     "/types.MsgMimir",
-    "/types.MsgNetworkFee",
-    "/types.MsgNetworkFeeQuorum",
     "/types.MsgNodePauseChain",
-    "/types.MsgObservedTxIn",
-    "/types.MsgObservedTxOut",
-    "/types.MsgObservedTxQuorum",
-    "/types.MsgPriceFeedQuorumBatch",
     "/types.MsgProposeUpgrade",
     "/types.MsgRejectUpgrade",
     "/types.MsgSetIPAddress",
     "/types.MsgSetNodeKeys",
     "/types.MsgSetVersion",
-    "/types.MsgSolvency",
-    "/types.MsgSolvencyQuorum",
     "/types.MsgTssKeysignFail",
     "/types.MsgTssPool",
     "/cosmos.auth.v1beta1.MsgUpdateParams",
@@ -89,6 +84,16 @@ constexpr std::array kNotNative{
 
 void RegisterHandlers(Managers* managers, sdk::MessageRouter* router) {
   router->Register(NewBankSendHandler(managers));
+  router->Register(NewErrataTxHandler(managers));
+  router->Register(NewErrataTxQuorumHandler(managers));
+  router->Register(NewNetworkFeeHandler(managers));
+  router->Register(NewNetworkFeeQuorumHandler(managers));
+  router->Register(NewObservedTxInHandler(managers));
+  router->Register(NewObservedTxOutHandler(managers));
+  router->Register(NewObservedTxQuorumHandler(managers));
+  router->Register(NewPriceFeedQuorumBatchHandler(managers));
+  router->Register(NewSolvencyHandler(managers));
+  router->Register(NewSolvencyQuorumHandler(managers));
   router->Register(NewSendHandler(managers));
 
   for (const char* type_url : kUnrouted) router->RegisterUnrouted(type_url);
