@@ -2,10 +2,13 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "profiling/labels.h"
 #include "replay/cli/commands.h"
 #include "replay/cli/exit_status.h"
@@ -106,7 +109,7 @@ int Execute(const RunOptions& options, const std::string& command_line,
   progress.Finish();
   host.Finish();
 
-  if (!options.report.empty()) {
+  if (!options.report.empty() && result.started) {
     const Ending ending = EndingOf(result);
     result.facts.outcome = ending.name;
     result.facts.exit_status = ending.exit_status;
@@ -144,7 +147,26 @@ int Execute(const RunOptions& options, const std::string& command_line,
   return EndingOf(result).exit_status;
 }
 
-// Option texts end where the defaults that CLI11 adds begin.
+// An option that is one of a few words, the first of them by default.
+template <typename T>
+void AddChoice(CLI::App* command, const std::string& name, const std::string& description,
+               const std::vector<std::pair<std::string, T>>& choices, T* value) {
+  std::vector<std::string> words;
+  for (const auto& choice : choices) words.push_back(choice.first);
+  command
+      ->add_option_function<std::string>(
+          name,
+          [choices, value](const std::string& word) {
+            for (const auto& choice : choices) {
+              if (choice.first == word) *value = choice.second;
+            }
+          },
+          description)
+      ->check(CLI::IsMember(words).description(""))
+      ->type_name(absl::StrJoin(words, "|"))
+      ->default_str(words.front());
+}
+
 void AddOptions(CLI::App* command, RunOptions* options) {
   command->add_option("RECORDING", options->recording, "Folder of the recording")->required();
   command
@@ -161,37 +183,25 @@ void AddOptions(CLI::App* command, RunOptions* options) {
       ->type_name("H");
   command->add_option("--to", options->to, "Stop after this height")->type_name("H");
 
-  const std::map<std::string, ExecutionMode> modes = {{"apply", ExecutionMode::kApply},
-                                                      {"verify", ExecutionMode::kVerify},
-                                                      {"native", ExecutionMode::kNative}};
-  command
-      ->add_option("--exec", options->exec,
-                   "What stands for execution: apply (recorded net writes), verify or native (not "
-                   "available yet)")
-      ->transform(CLI::CheckedTransformer(modes, CLI::ignore_case).description(""))
-      ->type_name("apply|verify|native")
-      ->default_str("apply");
-  const std::map<std::string, storage::Persistence> persistence = {
-      {"every", storage::Persistence::kEvery}, {"deferred", storage::Persistence::kDeferred}};
-  command
-      ->add_option(
-          "--persist", options->persist,
-          "Write every version as the Go node does, or keep trees in memory with a write-ahead log")
-      ->transform(CLI::CheckedTransformer(persistence, CLI::ignore_case).description(""))
-      ->type_name("every|deferred")
-      ->default_str("deferred");
+  AddChoice(command, "--exec",
+            "What stands for execution: apply (recorded net writes), verify or native (not "
+            "available yet)",
+            {{"apply", ExecutionMode::kApply},
+             {"verify", ExecutionMode::kVerify},
+             {"native", ExecutionMode::kNative}},
+            &options->exec);
+  AddChoice(
+      command, "--persist",
+      "Keep trees in memory with a write-ahead log, or write every version as the Go node does",
+      {{"deferred", storage::Persistence::kDeferred}, {"every", storage::Persistence::kEvery}},
+      &options->persist);
   command
       ->add_option("--keep-recent", options->keep_recent,
                    "Keep the last N versions (default: 1 deferred, all with --persist every)")
       ->check(CLI::Range(int64_t{0}, int64_t{1} << 40).description(""))
       ->type_name("N");
-  const std::map<std::string, bool> switches = {{"off", false}, {"on", true}};
-  command
-      ->add_option("--seek-compaction", options->seek_compaction,
-                   "Emulate LevelDB's compactions after seeks")
-      ->transform(CLI::CheckedTransformer(switches, CLI::ignore_case).description(""))
-      ->type_name("off|on")
-      ->default_str("off");
+  AddChoice(command, "--seek-compaction", "Emulate LevelDB's compactions after seeks",
+            {{"off", false}, {"on", true}}, &options->seek_compaction);
   command->add_option("--threads", options->threads, "Threads for hashing (default: all cores)")
       ->check(CLI::Range(1, 1024).description(""))
       ->type_name("N");
@@ -235,7 +245,7 @@ void AddOptions(CLI::App* command, RunOptions* options) {
   command
       ->add_option("--profile-slower-than", options->profile_slower_than_ms,
                    "A pair for each block that takes more than MS milliseconds")
-      ->check(CLI::PositiveNumber.description(""))
+      ->check(CLI::Range(0.001, 1e9).description(""))
       ->type_name("MS");
 
   command->add_option("--report", options->report, "Write the measurements as JSON")

@@ -53,8 +53,13 @@ AppHashMismatch NotRepeatable(int64_t height, const storage::CommitInfo& first,
 
 }  // namespace
 
-BlockReplayer::BlockReplayer(storage::Multistore* multistore, int64_t repeat, PhaseClock* clock)
-    : multistore_(multistore), repeat_(repeat), clock_(clock), state_(multistore) {}
+BlockReplayer::BlockReplayer(storage::Multistore* multistore, int64_t repeat, PhaseClock* clock,
+                             VerifyExecutor* verifier)
+    : multistore_(multistore),
+      repeat_(repeat),
+      clock_(clock),
+      verifier_(verifier),
+      state_(multistore) {}
 
 absl::StatusOr<BlockReplayer::Outcome> BlockReplayer::Replay(const v1::Block& block,
                                                              const std::string* final_app_hash) {
@@ -69,6 +74,9 @@ absl::StatusOr<BlockReplayer::Outcome> BlockReplayer::Replay(const v1::Block& bl
 
   Outcome outcome;
   for (int64_t i = 0; i < repeat_; ++i) {
+    if (verifier_ != nullptr) {
+      if (absl::Status status = verifier_->Verify(block); !status.ok()) return located(status);
+    }
     {
       const PhaseScope phase(clock_, Phase::kApply, kApply);
       if (absl::Status status = ApplyChangeSet(block, &state_); !status.ok()) {

@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "blockreplay/v1/recording.pb.h"
 #include "replay/engine/state_branch.h"
+#include "replay/engine/verify_executor.h"
 #include "replay/stats/phases.h"
 #include "replay/verify/block_verifier.h"
 #include "storage/multistore/multistore.h"
@@ -17,8 +18,9 @@ namespace blockreplay::replay {
 class BlockReplayer {
  public:
   // Each block is executed `repeat` times from the same state. `clock` is told which phase it is
-  // in.
-  BlockReplayer(storage::Multistore* multistore, int64_t repeat, PhaseClock* clock);
+  // in. `verifier`, if not null, executes each block before its recorded writes are applied.
+  BlockReplayer(storage::Multistore* multistore, int64_t repeat, PhaseClock* clock,
+                VerifyExecutor* verifier);
 
   struct Outcome {
     storage::CommitInfo commit_info;  // computed
@@ -35,6 +37,7 @@ class BlockReplayer {
   storage::Multistore* multistore_;
   const int64_t repeat_;
   PhaseClock* clock_;
+  VerifyExecutor* verifier_;
   StateBranch state_;
 };
 

@@ -17,6 +17,7 @@
 #include "replay/engine/pace.h"
 #include "replay/engine/profiling_session.h"
 #include "replay/engine/replay_state.h"
+#include "replay/engine/verify_executor.h"
 #include "replay/recording/block_source.h"
 #include "replay/recording/sha256.h"
 #include "replay/report/csv.h"
@@ -53,6 +54,14 @@ class Runner {
 
   RunResult Run() {
     Fail(RunPasses());
+    if (verifier_ != nullptr) {
+      result_.facts.coverage = verifier_->coverage();
+      const keeper::KindCoverage total = result_.facts.coverage->Total();
+      result_.facts.digests = verifier_->FinishDigests();
+      if (result_.outcome == RunOutcome::kVerified && total.matched != total.executed) {
+        result_.outcome = RunOutcome::kExecutionDiffers;
+      }
+    }
     measurement_.Stop();
     if (csv_) Note(csv_->Finish());
     if (profiles_ != nullptr) {
@@ -89,16 +98,23 @@ class Runner {
 
   absl::Status RunPasses() {
     const RunOptions& options = plan_.options;
-    if (!options.csv.empty()) {
-      absl::StatusOr<CsvFile> csv = CsvFile::Create(options.csv);
-      if (!csv.ok()) return csv.status();
-      csv_ = std::make_unique<CsvFile>(*std::move(csv));
+    if (options.exec == ExecutionMode::kVerify) {
+      absl::StatusOr<std::unique_ptr<VerifyExecutor>> verifier =
+          VerifyExecutor::Create(options.recording, plan_.manifest);
+      if (!verifier.ok()) return verifier.status();
+      verifier_ = *std::move(verifier);
     }
     const DatabaseInfo info{plan_.digest, plan_.manifest.chain_id, NameOf(options.persist)};
     absl::StatusOr<DatabaseDir> dir = options.db.empty() ? DatabaseDir::CreateTemporary(info)
                                       : options.resume   ? DatabaseDir::Resume(options.db, info)
                                                          : DatabaseDir::Create(options.db, info);
     if (!dir.ok()) return dir.status();
+    result_.started = true;
+    if (!options.csv.empty()) {
+      absl::StatusOr<CsvFile> csv = CsvFile::Create(options.csv);
+      if (!csv.ok()) return csv.status();
+      csv_ = std::make_unique<CsvFile>(*std::move(csv));
+    }
     for (int64_t pass = 1; pass <= options.passes && result_.outcome == RunOutcome::kVerified;
          ++pass) {
       if (pass > 1) {
@@ -159,7 +175,9 @@ class Runner {
     }
     observer_->OnPass(pass, next);
 
-    BlockReplayer replayer(multistore, plan_.options.repeat_block, &measurement_.clock());
+    if (verifier_ != nullptr) verifier_->StartPass(multistore, &measurement_.clock());
+    BlockReplayer replayer(multistore, plan_.options.repeat_block, &measurement_.clock(),
+                           verifier_.get());
     pacer_.Restart();
     absl::Status status;
     for (int64_t height = next; height <= plan_.to && status.ok(); ++height) {
@@ -348,6 +366,7 @@ class Runner {
   Measurement measurement_;
   Pacer pacer_;
   Sha256 app_hash_chain_;
+  std::unique_ptr<VerifyExecutor> verifier_;  // null with --exec apply
   std::unique_ptr<CsvFile> csv_;
   std::unique_ptr<ProfilingSession> profiles_;
   // Of the last block that was replayed, or of the state that the replay started from; empty where

@@ -19,12 +19,15 @@ enum class RunOutcome {
   kError,            // `error` says what
   kAppHashMismatch,  // `mismatch` describes it
   kResultsMismatch,  // likewise
+  kExecutionDiffers,  // every block was verified, but native phases differ: `facts.coverage`
   kInterrupted,      // by `signal`, after a whole block
 };
 
 // How a run ended, and what it measured until then.
 struct RunResult {
   RunOutcome outcome = RunOutcome::kVerified;
+  // False if the database could not even be taken: then there is nothing to report.
+  bool started = false;
   absl::Status error;
   std::string mismatch;  // several lines
   int signal = 0;

@@ -4,15 +4,20 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "keeper/chain.h"
 #include "profiling/process_stats.h"
 #include "profiling/profiler.h"
 #include "replay/engine/chain_stores.h"
 #include "replay/engine/database_dir.h"
 #include "replay/engine/pace.h"
+#include "replay/engine/verify_executor.h"
+#include "replay/native/chain_spec.h"
 #include "replay/recording/check.h"
 #include "replay/recording/file_io.h"
 
@@ -28,12 +33,6 @@ constexpr int64_t kDatabaseShare = 4;
 absl::Status Usage(const std::string& problem) { return absl::InvalidArgumentError(problem); }
 
 absl::Status CheckOptions(const RunOptions& options) {
-  if (options.exec != ExecutionMode::kApply) {
-    return absl::UnimplementedError(absl::StrCat(
-        "--exec ", NameOf(options.exec),
-        " is not available: this version has no native code for any phase (begin block, "
-        "transactions, end block); use --exec apply"));
-  }
   if (options.resume && options.db.empty()) {
     return Usage("--resume needs --db DIR: a temporary database cannot be resumed");
   }
@@ -102,6 +101,25 @@ absl::Status CheckDiskSpace(const RunOptions& options, const Manifest& manifest)
                    " has only ", *free >> 20, " MiB free: make room or give --db DIR elsewhere"));
 }
 
+// Whether the recording can be executed as asked for.
+absl::Status CheckExecution(const RunOptions& options, const Manifest& manifest) {
+  if (options.exec == ExecutionMode::kApply) return absl::OkStatus();
+  const auto refused = [&](const absl::Status& status) {
+    return absl::Status(status.code(), absl::StrCat("--exec ", NameOf(options.exec),
+                                                    " is not available: ", status.message()));
+  };
+  if (options.exec == ExecutionMode::kVerify) {
+    return refused(VerifyExecutor::Create(options.recording, manifest).status());
+  }
+  const absl::StatusOr<std::unique_ptr<keeper::Chain>> chain =
+      keeper::NewChain(ChainSpecOf(manifest));
+  if (!chain.ok()) return refused(chain.status());
+  return refused(absl::UnimplementedError(absl::StrCat(
+      "this version has no native code of ", manifest.application_name, " ",
+      manifest.application_version, " for: ", absl::StrJoin((*chain)->missing_phases(), ", "),
+      "; use --exec verify, which executes the phases that it has code for")));
+}
+
 }  // namespace
 
 absl::StatusOr<RunPlan> PlanRun(const RunOptions& options) {
@@ -127,6 +145,7 @@ absl::StatusOr<RunPlan> PlanRun(const RunOptions& options) {
   }
   absl::StatusOr<std::vector<storage::StoreSpec>> stores = StoresOf(plan.manifest);
   if (!stores.ok()) return stores.status();
+  if (absl::Status status = CheckExecution(options, plan.manifest); !status.ok()) return status;
   if (absl::Status status = CheckOutputs(options); !status.ok()) return status;
   if (absl::Status status = CheckDiskSpace(options, plan.manifest); !status.ok()) return status;
   if (absl::Status status = CheckFilesAndSnapshot(options.recording, plan.manifest); !status.ok()) {

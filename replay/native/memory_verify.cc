@@ -8,6 +8,7 @@
 
 #include "keeper/chain.h"
 #include "keeper/sdk/store.h"
+#include "replay/native/chain_spec.h"
 #include "replay/recording/manifest.h"
 #include "replay/recording/recording_reader.h"
 #include "storage/snapshot/item_reader.h"
@@ -89,30 +90,13 @@ absl::Status ForEachLeaf(const std::string& path, Visitor&& visit) {
   }
 }
 
-std::string Text(const Manifest& manifest, const char* section, const char* field) {
-  const auto found = manifest.document.find(section);
-  if (found == manifest.document.end() || !found->is_object()) return {};
-  return found->value(field, std::string());
-}
-
-keeper::ChainSpec SpecOf(const Manifest& manifest) {
-  keeper::ChainSpec spec;
-  spec.application = manifest.application_name;
-  spec.version = manifest.application_version;
-  spec.chain_id = manifest.chain_id;
-  spec.build_tags = Text(manifest, "application", "build_tags");
-  spec.constants_version = Text(manifest, "application", "constants_version");
-  spec.suite = Text(manifest, "notes", "suite");
-  return spec;
-}
-
 }  // namespace
 
 absl::StatusOr<keeper::Coverage> MemoryVerify(const std::string& recording_dir,
                                               const MemoryVerifyOptions& options) {
   absl::StatusOr<Manifest> manifest = LoadManifest(recording_dir);
   if (!manifest.ok()) return manifest.status();
-  absl::StatusOr<std::unique_ptr<keeper::Chain>> chain = keeper::NewChain(SpecOf(*manifest));
+  absl::StatusOr<std::unique_ptr<keeper::Chain>> chain = keeper::NewChain(ChainSpecOf(*manifest));
   if (!chain.ok()) return chain.status();
   const std::vector<std::string>& names = (*chain)->store_names();
 

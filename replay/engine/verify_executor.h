@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "blockreplay/v1/recording.pb.h"
+#include "keeper/chain.h"
+#include "keeper/verify/phase_verifier.h"
+#include "profiling/labels.h"
+#include "replay/engine/execution_digests.h"
+#include "replay/recording/manifest.h"
+#include "replay/recording/recording_reader.h"
+#include "replay/stats/phases.h"
+#include "storage/multistore/multistore.h"
+
+namespace blockreplay::replay {
+
+// `--exec verify`: executes the phases of each block that have native code and compares them with
+// the recording. Writes nothing to the multistore. One thread.
+class VerifyExecutor : private keeper::PhaseObserver {
+ public:
+  // kNotFound: there is no native code for the recording's application. kFailedPrecondition: the
+  // recording has no phases. kInvalidArgument: its stores are not those of the chain, or its version
+  // is unknown.
+  static absl::StatusOr<std::unique_ptr<VerifyExecutor>> Create(const std::string& recording_dir,
+                                                                const Manifest& manifest);
+
+  // From the block after the multistore's version on. `multistore` and `clock` must outlive the
+  // pass; the clock is told what executes.
+  void StartPass(storage::Multistore* multistore, PhaseClock* clock);
+
+  // Executes `block` on branches of the multistore, which must be at the state before it. Called
+  // again with the same block, executes it again. A difference is no error.
+  absl::Status Verify(const v1::Block& block);
+
+  // Of all blocks so far, counted as often as they were executed.
+  const keeper::Coverage& coverage() const { return verifier_.coverage(); }
+  // Of each block's first execution. To be called once, at the end.
+  ExecutionDigests FinishDigests() { return digester_.Finish(); }
+
+ private:
+  VerifyExecutor(const std::string& recording_dir, const Manifest& manifest,
+                 std::unique_ptr<keeper::Chain> chain);
+
+  absl::Status ReadPhasesOf(int64_t height);
+  void OnStart(keeper::PhaseKind kind, int index, const std::string& name) override;
+  void OnFinish(keeper::PhaseKind kind, int index, const keeper::PhaseResult* result) override;
+
+  const std::string recording_dir_;
+  const Manifest manifest_;
+  const std::unique_ptr<keeper::Chain> chain_;
+  keeper::PhaseVerifier verifier_;
+  ExecutionDigester digester_;
+  std::unordered_map<std::string, profiling::LabelId> kind_labels_;
+
+  storage::Multistore* multistore_ = nullptr;
+  PhaseClock* clock_ = nullptr;
+  std::optional<PhasesReader> reader_;
+  v1::BlockPhases phases_;
+  int64_t height_ = 0;           // of the block at hand
+  int64_t digested_height_ = 0;  // up to here the digests have everything
+  // Of the phase that executes, the later one inside the earlier one.
+  std::optional<profiling::ScopedLabel> phase_label_;
+  std::optional<profiling::ScopedLabel> kind_label_;
+};
+
+}  // namespace blockreplay::replay
