@@ -6,6 +6,7 @@ usage: cli_test.py BLOCKREPLAY FALSIFY_RECORDING FIXTURES [unittest arguments]
 
 import csv
 import fcntl
+import gzip
 import hashlib
 import json
 import os
@@ -387,6 +388,64 @@ class Falsified(CliTest):
         with open(os.path.join(bundle, "README.txt"), encoding="utf-8") as file:
             self.assertIn("block 45: the app hash differs", file.read())
         self.assertIn("not empty", self.error_of("run", recording, "--bundle", bundle))
+
+
+class Profiles(CliTest):
+    def setUp(self):
+        super().setUp()
+        done = subprocess.run([BLOCKREPLAY, "run", TAIL, "--quiet", "--heap-profile", self.path("h")],
+                              capture_output=True, text=True, env=self.env, check=False)
+        self.heap = "without tcmalloc" not in done.stderr
+
+    def options(self, name):
+        kinds = ["cpu", "wall"] + (["heap"] if self.heap else [])
+        args = []
+        for kind in kinds:
+            args += [f"--{kind}-profile", self.path(f"{name}-{kind}.pb.gz")]
+        return args, [args[i] for i in range(1, len(args), 2)]
+
+    def assert_profiles(self, paths):
+        for path in paths:
+            with gzip.open(path) as file:
+                self.assertIn(b"samples" if "heap" not in path else b"inuse_space", file.read())
+
+    def test_of_a_whole_run(self):
+        args, paths = self.options("run")
+        self.run_tool("run", TAIL, *args)
+        self.assert_profiles(paths)
+
+    def test_they_survive_a_mismatch(self):
+        args, paths = self.options("mismatch")
+        self.run_tool("run", self.falsify(TAIL, "value", 45, "bank"), *args, expect=2)
+        self.assert_profiles(paths)
+
+    def test_they_survive_an_interruption(self):
+        args, paths = self.options("interrupt")
+        process = subprocess.Popen([BLOCKREPLAY, "run", CHURN, "--db", self.path("db"), "--pace", "100",
+                                    "--quiet", *args], stderr=subprocess.PIPE, env=self.env)
+        while not has_base(self.path("db/blockreplay.json")):
+            self.assertIsNone(process.poll())
+            time.sleep(0.01)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=300)
+        self.assertEqual(process.returncode, 130)
+        self.assert_profiles(paths)
+
+    def test_of_parts_and_of_slow_blocks(self):
+        folder = self.path("parts")
+        first, last = manifest_of(TAIL)["first_height"], manifest_of(TAIL)["last_height"]
+        self.run_tool("run", TAIL, "--profile-dir", folder, "--profile-every", "10")
+        kinds = ("cpu", "heap") if self.heap else ("cpu",)
+        parts = [(begin, min(begin + 9, last)) for begin in range(first, last + 1, 10)]
+        self.assertEqual(sorted(os.listdir(folder)), sorted(
+            f"blocks-{begin}-{end}.{kind}.pb.gz" for begin, end in parts for kind in kinds))
+        # Every block takes more than a microsecond.
+        self.run_tool("run", TAIL, "--profile-dir", self.path("slow"), "--profile-slower-than", "0.001",
+                      "--to", str(first + 1))
+        self.assertEqual(sorted(os.listdir(self.path("slow"))), sorted(
+            f"slow-{height}.{kind}.pb.gz" for height in (first, first + 1) for kind in kinds))
+        self.assert_profiles(os.path.join(folder, name) for name in os.listdir(folder))
 
 
 class KeptDatabase(CliTest):
