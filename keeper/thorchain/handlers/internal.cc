@@ -4,8 +4,15 @@
 #include <utility>
 
 // Headers of handlers of internal messages belong here.
+#include "keeper/thorchain/handlers/add_liquidity.h"
+#include "keeper/thorchain/handlers/donate.h"
 #include "keeper/thorchain/handlers/migrate.h"
+#include "keeper/thorchain/handlers/modify_limit_swap.h"
 #include "keeper/thorchain/handlers/outbound_tx.h"
+#include "keeper/thorchain/handlers/secured_asset.h"
+#include "keeper/thorchain/handlers/trade_account.h"
+#include "keeper/thorchain/handlers/swap.h"
+#include "keeper/thorchain/handlers/withdraw_liquidity.h"
 
 namespace blockreplay::keeper::thorchain {
 namespace {

@@ -6,35 +6,6 @@
 #include "keeper/thorchain/state/mimir.h"
 
 namespace blockreplay::keeper::thorchain {
-namespace {
-
-// The pools' assets whose mimir TorAnchor-<asset> is on.
-std::vector<Asset> DollarAnchors(const Keeper& k, const Context& ctx) {
-  std::vector<Asset> assets;
-  const Result<std::vector<Pool>> pools = GetPools(k, ctx);
-  if (!pools.ok()) return assets;
-  for (const Pool& pool : *pools) {
-    std::string key = "TorAnchor-" + pool.asset.ToString();
-    std::replace(key.begin(), key.end(), '.', '-');
-    if (GetMimir(k, ctx, key) > 0) assets.push_back(pool.asset);
-  }
-  return assets;
-}
-
-// In units of 1e-8 / kDollarMulti.
-Uint AnchorMedian(const Keeper& k, const Context& ctx, const std::vector<Asset>& assets) {
-  std::vector<Uint> prices;
-  for (const Asset& asset : assets) {
-    if (IsGlobalTradingHalted(k, ctx) || IsChainTradingHalted(k, ctx, asset.chain)) continue;
-    const Result<Pool> pool = GetPool(k, ctx, asset);
-    if (!pool.ok() || pool->status != PoolStatus::Available) continue;
-    const Uint price = RuneValueInAsset(*pool, Uint(kDollarMulti * kOne));
-    if (!price.IsZero()) prices.push_back(price);
-  }
-  return Median(std::move(prices));
-}
-
-}  // namespace
 
 Result<Pool> GetPool(const Keeper& k, const Context& ctx, const Asset& asset) {
   Pool pool;
@@ -83,6 +54,30 @@ Uint RuneDisbursementForAssetAdd(const Pool& pool, const Uint& asset) {
 Uint RuneReimbursementForAssetWithdrawal(const Pool& pool, const Uint& asset) {
   if (pool.balance_rune.IsZero() || pool.balance_asset.IsZero()) return Uint();
   return GetUncappedShare(pool.balance_rune, SafeSub(pool.balance_asset, asset), asset);
+}
+
+std::vector<Asset> DollarAnchors(const Keeper& k, const Context& ctx) {
+  std::vector<Asset> assets;
+  const Result<std::vector<Pool>> pools = GetPools(k, ctx);
+  if (!pools.ok()) return assets;
+  for (const Pool& pool : *pools) {
+    std::string key = "TorAnchor-" + pool.asset.ToString();
+    std::replace(key.begin(), key.end(), '.', '-');
+    if (GetMimir(k, ctx, key) > 0) assets.push_back(pool.asset);
+  }
+  return assets;
+}
+
+Uint AnchorMedian(const Keeper& k, const Context& ctx, const std::vector<Asset>& assets) {
+  std::vector<Uint> prices;
+  for (const Asset& asset : assets) {
+    if (IsGlobalTradingHalted(k, ctx) || IsChainTradingHalted(k, ctx, asset.chain)) continue;
+    const Result<Pool> pool = GetPool(k, ctx, asset);
+    if (!pool.ok() || pool->status != PoolStatus::Available) continue;
+    const Uint price = RuneValueInAsset(*pool, Uint(kDollarMulti * kOne));
+    if (!price.IsZero()) prices.push_back(price);
+  }
+  return Median(std::move(prices));
 }
 
 Uint DollarsPerRune(const Keeper& k, const Context& ctx) {

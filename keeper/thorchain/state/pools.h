@@ -36,6 +36,11 @@ Uint RuneReimbursementForAssetWithdrawal(const Pool& pool, const Uint& asset);
 
 // ---- Prices through the pools of the dollar anchors (mimir TorAnchor-…). ----
 
+// Those pools' assets.
+std::vector<Asset> DollarAnchors(const Keeper& k, const Context& ctx);
+// The middle price of RUNE in those of the assets that are traded, in 1e-8 / kDollarMulti; zero
+// without any.
+Uint AnchorMedian(const Keeper& k, const Context& ctx, const std::vector<Asset>& assets);
 // Dollars for one RUNE, in 1e-8.
 Uint DollarsPerRune(const Keeper& k, const Context& ctx);
 // A constant in dollars (1e-8) as RUNE, rounded to FeeUSDRoundSignificantDigits; in dollars if
