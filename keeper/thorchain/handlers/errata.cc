@@ -9,6 +9,7 @@
 #include "keeper/thorchain/handlers/node_auth.h"
 #include "keeper/thorchain/handlers/observed_tx_voter.h"
 #include "keeper/thorchain/majority.h"
+#include "keeper/thorchain/managers/events.h"
 #include "keeper/thorchain/state/liquidity_providers.h"
 #include "keeper/thorchain/state/observation_voters.h"
 #include "keeper/thorchain/state/pools.h"
@@ -46,9 +47,7 @@ Error RevertOutbound(const Keeper& k, const Context& ctx, const ErrataTx& errata
     AddFunds(&vault, tx.coins);
     KEEPER_RETURN_IF_ERROR(SetVault(k, ctx, vault));
   }
-  sdk::Event event("security", {{"msg", "outbound errata"}});
-  for (const auto& [name, text] : tx.ToAttributes()) event.Add(name, text);
-  ctx.events().Emit(std::move(event));
+  EmitSecurityEvent(ctx, tx, "outbound errata");
   SetReverted(&*voter);
   SetObservedTxOutVoter(k, ctx, *voter);
   return {};

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "keeper/thorchain/handlers/observed_tx_steps.h"
+#include "keeper/thorchain/managers/events.h"
 #include "keeper/thorchain/managers/gas.h"
 #include "keeper/thorchain/managers/slasher.h"
 #include "keeper/thorchain/state/clouts.h"
@@ -129,14 +130,6 @@ void ReclaimClout(const Keeper& k, const Context& ctx, const TxOutItem& item) {
   SetSwapperClout(k, ctx, *out);
 }
 
-sdk::Event EventWithTx(std::string_view type, std::string_view key, std::string value,
-                       const Tx& tx) {
-  sdk::Event event{std::string(type)};
-  event.Add(key, value);
-  for (const auto& [name, text] : tx.ToAttributes()) event.Add(name, text);
-  return event;
-}
-
 Result<InternalResult> HandleOutbound(Managers& mgr, const Context& ctx, const ObservedTx& tx,
                                       const TxID& in_tx_id) {
   const Keeper& k = *mgr.keeper;
@@ -147,7 +140,7 @@ Result<InternalResult> HandleOutbound(Managers& mgr, const Context& ctx, const O
   Result<ObservedTxVoter> voter = GetObservedTxInVoter(k, ctx, in_tx_id);
   if (!voter.ok()) return Error::Opaque("fail to get observed tx voter", voter.error());
   if (AddOutTx(&*voter, tx.tx)) {
-    ctx.events().Emit(EventWithTx("outbound", "in_tx_id", in_tx_id.ToString(), tx.tx));
+    EmitOutboundEvent(ctx, in_tx_id, tx.tx);
   }
   SetObservedTxInVoter(k, ctx, *voter);
   if (tx.tx.chain == chains::kTHOR) return InternalResult{};
@@ -172,8 +165,7 @@ Result<InternalResult> HandleOutbound(Managers& mgr, const Context& ctx, const O
 
   InternalResult result;
   if (!matched && !IsFakeGas(tx) && !IsCancelOrApproval(tx)) {
-    ctx.events().Emit(
-        EventWithTx("security", "msg", "missing tx out in=" + in_tx_id.ToString(), tx.tx));
+    EmitSecurityEvent(ctx, tx.tx, "missing tx out in=" + in_tx_id.ToString());
     const Error error = SlashVault(mgr, ctx, tx.observed_pub_key, tx.tx.coins.Add(tx.tx.gas));
     if (error) return Error::Opaque("fail to slash account", error);
     result.vault_slashed = true;
