@@ -1,3 +1,4 @@
+#include "keeper/thorchain/handlers/deposit.h"
 #include "keeper/thorchain/handlers/register.h"
 
 #include <array>
@@ -45,7 +46,6 @@ constexpr std::array kUnrouted{
 constexpr std::array kNotNative{
     "/types.MsgApproveUpgrade",
     "/types.MsgBan",
-    "/types.MsgDeposit",
     "/types.MsgMimir",
     "/types.MsgNodePauseChain",
     "/types.MsgProposeUpgrade",
@@ -84,6 +84,7 @@ constexpr std::array kNotNative{
 
 void RegisterHandlers(Managers* managers, sdk::MessageRouter* router) {
   router->Register(NewBankSendHandler(managers));
+  router->Register(NewDepositHandler(managers));
   router->Register(NewErrataTxHandler(managers));
   router->Register(NewErrataTxQuorumHandler(managers));
   router->Register(NewNetworkFeeHandler(managers));
