@@ -1,14 +1,19 @@
-#include "keeper/thorchain/handlers/deposit.h"
 #include "keeper/thorchain/handlers/register.h"
 
 #include <array>
 #include <string>
 
+#include "keeper/thorchain/handlers/deposit.h"
 #include "keeper/thorchain/handlers/errata.h"
+#include "keeper/thorchain/handlers/mimir.h"
 #include "keeper/thorchain/handlers/network_fee.h"
+#include "keeper/thorchain/handlers/node_pause_chain.h"
 #include "keeper/thorchain/handlers/observed_tx.h"
 #include "keeper/thorchain/handlers/price_feed.h"
 #include "keeper/thorchain/handlers/send.h"
+#include "keeper/thorchain/handlers/set_ip_address.h"
+#include "keeper/thorchain/handlers/set_node_keys.h"
+#include "keeper/thorchain/handlers/set_version.h"
 #include "keeper/thorchain/handlers/solvency.h"
 
 namespace blockreplay::keeper::thorchain {
@@ -46,13 +51,8 @@ constexpr std::array kUnrouted{
 constexpr std::array kNotNative{
     "/types.MsgApproveUpgrade",
     "/types.MsgBan",
-    "/types.MsgMimir",
-    "/types.MsgNodePauseChain",
     "/types.MsgProposeUpgrade",
     "/types.MsgRejectUpgrade",
-    "/types.MsgSetIPAddress",
-    "/types.MsgSetNodeKeys",
-    "/types.MsgSetVersion",
     "/types.MsgTssKeysignFail",
     "/types.MsgTssPool",
     "/cosmos.auth.v1beta1.MsgUpdateParams",
@@ -85,14 +85,19 @@ constexpr std::array kNotNative{
 void RegisterHandlers(Managers* managers, sdk::MessageRouter* router) {
   router->Register(NewBankSendHandler(managers));
   router->Register(NewDepositHandler(managers));
-  router->Register(NewErrataTxHandler(managers));
-  router->Register(NewErrataTxQuorumHandler(managers));
+  router->Register(NewMimirHandler(managers));
+  router->Register(NewNodePauseChainHandler(managers));
+  router->Register(NewSetIpAddressHandler(managers));
+  router->Register(NewSetNodeKeysHandler(managers));
+  router->Register(NewSetVersionHandler(managers));
   router->Register(NewNetworkFeeHandler(managers));
   router->Register(NewNetworkFeeQuorumHandler(managers));
+  router->Register(NewPriceFeedQuorumBatchHandler(managers));
+  router->Register(NewErrataTxHandler(managers));
+  router->Register(NewErrataTxQuorumHandler(managers));
   router->Register(NewObservedTxInHandler(managers));
   router->Register(NewObservedTxOutHandler(managers));
   router->Register(NewObservedTxQuorumHandler(managers));
-  router->Register(NewPriceFeedQuorumBatchHandler(managers));
   router->Register(NewSolvencyHandler(managers));
   router->Register(NewSolvencyQuorumHandler(managers));
   router->Register(NewSendHandler(managers));
