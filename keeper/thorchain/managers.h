@@ -3,7 +3,6 @@
 // What THORChain keeps in memory beside its state, and what handlers share. Memory is not rolled
 // back with a failed transaction; nothing in it outlives a block.
 
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -29,9 +28,6 @@ struct Managers {
   };
   std::vector<OutAssetGas> out_asset_gas;
   std::vector<std::pair<Asset, int64_t>> gas_counts;
-
-  // Validator manager: who signed the last block, from its votes; operator addresses as text.
-  std::vector<std::string> existing_validators;
 };
 
 }  // namespace blockreplay::keeper::thorchain

@@ -91,7 +91,6 @@ class Thorchain : public keeper::Chain, private sdk::TxApplication {
     managers_.observers.clear();
     managers_.out_asset_gas.clear();
     managers_.gas_counts.clear();
-    managers_.existing_validators.clear();
     return absl::OkStatus();
   }
 
