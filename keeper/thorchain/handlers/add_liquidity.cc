@@ -30,9 +30,7 @@ constexpr uint64_t kMaxAffiliateFee = 1'000;
 Error UnknownRequest(std::string_view message) { return Error(sdk::kErrUnknownRequest, message); }
 
 // What the reserve adds is the protocol's own liquidity.
-Address PolAddress(const Keeper& k) {
-  return Address(ToText(k, ModuleAccAddress(k, kReserveModule)));
-}
+Address PolAddress(const Keeper& k) { return ModuleAddress(k, kReserveModule); }
 
 // The coin isn't that of the pool.
 bool NeedsSwap(const MsgAddLiquidity& message) {

@@ -21,7 +21,6 @@
 #include "keeper/thorchain/state/mimir.h"
 #include "keeper/thorchain/state/pol.h"
 #include "keeper/thorchain/state/pools.h"
-#include "keeper/thorchain/state/pub_keys.h"
 #include "keeper/thorchain/state/swap_queue.h"
 
 namespace blockreplay::keeper::thorchain {
@@ -119,7 +118,7 @@ Error SendRune(Managers& mgr, const Context& ctx, const MsgWithdrawLiquidity& me
   const Keeper& k = *mgr.keeper;
   KEEPER_RETURN_IF_ERROR(Send(mgr, ctx, message, Coin(assets::kRune, withdrawal.rune),
                               provider.rune_address, withdrawal.gas_asset));
-  if (provider.rune_address == Address(ToText(k, ModuleAccAddress(k, kReserveModule)))) {
+  if (provider.rune_address == ModuleAddress(k, kReserveModule)) {
     KEEPER_ASSIGN_OR_RETURN(ProtocolOwnedLiquidity pol, GetPol(k, ctx));
     pol.rune_withdrawn += withdrawal.rune;
     SetPol(k, ctx, pol);

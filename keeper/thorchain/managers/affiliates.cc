@@ -1,13 +1,11 @@
 #include "keeper/thorchain/managers/affiliates.h"
 
-#include <openssl/sha.h>
-
-#include <array>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "keeper/thorchain/common/digest.h"
 #include "keeper/thorchain/handlers/memo_to_message.h"
 #include "keeper/thorchain/managers/gas.h"
 #include "keeper/thorchain/managers/swap_queue.h"
@@ -22,10 +20,6 @@
 
 namespace blockreplay::keeper::thorchain {
 namespace {
-
-Address ModuleAddressText(const Keeper& k, std::string_view module) {
-  return Address(ToText(k, ModuleAccAddress(k, module)));
-}
 
 // It has an owner, and an address for what it is paid in.
 bool CanReceiveFees(const THORName& name) {
@@ -65,18 +59,6 @@ std::optional<Affiliate> ResolveAffiliate(const Keeper& k, const Context& ctx,
   if (!account.ok()) return std::nullopt;
   affiliate.account = *std::move(account);
   return affiliate;
-}
-
-std::string UpperHexSha256(std::string_view text) {
-  constexpr std::string_view kDigits = "0123456789ABCDEF";
-  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest;
-  SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
-  std::string hex;
-  for (const unsigned char byte : digest) {
-    hex.push_back(kDigits[byte >> 4]);
-    hex.push_back(kDigits[byte & 15]);
-  }
-  return hex;
 }
 
 // Distributes the fees of one coin, one affiliate after the other. What an affiliate that fails has
@@ -133,7 +115,7 @@ class FeeDistribution {
     // Secured and trade assets belong to an account of THORChain.
     if ((source.asset.IsSecured() || source.asset.IsTrade()) &&
         !tx.from_address.GetChain().IsTHORChain()) {
-      tx.from_address = ModuleAddressText(k_, kAsgardModule);
+      tx.from_address = ModuleAddress(k_, kAsgardModule);
     }
     tx.memo = sdk::StrCat("=:", assets::kRune.ToString(), ":", address.ToString(),
                           ":0:", affiliate.name ? affiliate.name->name : address.ToString(), ":0");
@@ -144,7 +126,7 @@ class FeeDistribution {
     if (affiliate.CollectsForPreferredAsset() && !affiliate.name->owner.IsEmpty()) {
       KEEPER_ASSIGN_OR_RETURN(const AffiliateFeeCollector collector,
                               GetAffiliateCollector(k_, ctx_, affiliate.name->owner));
-      swap.destination = ModuleAddressText(k_, kAffiliateCollectorModule);
+      swap.destination = ModuleAddress(k_, kAffiliateCollectorModule);
       swap.affiliate_address = address;
       SwapToPreferredAssetIfEnough(*affiliate.name, collector);
     }
@@ -187,13 +169,13 @@ class FeeDistribution {
     const Coin coin(assets::kRune, collector.rune_amount);
     // A hash of its own, so that it isn't taken for an outbound of the swap that caused it.
     const std::string id =
-        UpperHexSha256(sdk::StrCat(name.name, "|", coin.ToString(), "|", ctx_.height()));
+        UpperHex(Sha256(sdk::StrCat(name.name, "|", coin.ToString(), "|", ctx_.height())));
     KEEPER_ASSIGN_OR_RETURN(const ObservedTxVoter existing,
                             GetObservedTxInVoter(k_, ctx_, TxID(id)));
     if (!existing.txs.empty()) return Error::New("preferred asset tx already exists");
 
-    const Tx tx = Tx::Make(TxID(id), ModuleAddressText(k_, kAffiliateCollectorModule),
-                           ModuleAddressText(k_, kAsgardModule), Coins{coin}, Gas(),
+    const Tx tx = Tx::Make(TxID(id), ModuleAddress(k_, kAffiliateCollectorModule),
+                           ModuleAddress(k_, kAsgardModule), Coins{coin}, Gas(),
                            sdk::StrCat("THOR-PREFERRED-ASSET-", name.name));
     MsgSwap swap = MakeMarketSwap(k_, ctx_, tx, name.preferred_asset, destination, {.quantity = 1},
                                   name.owner);

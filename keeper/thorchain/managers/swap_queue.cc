@@ -17,6 +17,7 @@
 #include "keeper/thorchain/state/observed_txs.h"
 #include "keeper/thorchain/state/pools.h"
 #include "keeper/thorchain/state/swap_queue.h"
+#include "keeper/thorchain/state/swap_slips.h"
 
 namespace blockreplay::keeper::thorchain {
 namespace {
@@ -24,6 +25,44 @@ namespace {
 // Reasons of refunds, as their events give them.
 constexpr uint32_t kSwapFail = 108;
 constexpr uint32_t kFailAddOutboundTx = 131;
+
+// RUNE in those pools that make the price of a derived asset. Reads slips and prices, too, as the
+// node does.
+Uint AnchorDepth(const Keeper& k, const Context& ctx, const Asset& asset) {
+  const std::vector<Asset> anchors =
+      asset == assets::kTOR ? DollarAnchors(k, ctx) : std::vector<Asset>{asset.GetLayer1Asset()};
+  std::vector<Asset> available;
+  Uint depth;
+  for (const Asset& anchor : anchors) {
+    if (IsGlobalTradingHalted(k, ctx) || IsChainTradingHalted(k, ctx, anchor.chain)) continue;
+    if (!PoolExists(k, ctx, anchor)) continue;
+    const Result<Pool> pool = GetPool(k, ctx, anchor);
+    if (!pool.ok() || !IsAvailable(*pool)) continue;
+    if (pool->balance_rune.IsZero() || pool->balance_asset.IsZero()) continue;
+    available.push_back(anchor);
+    depth += pool->balance_rune;
+  }
+  for (const Asset& anchor : available) GetCurrentRollup(k, ctx, anchor);
+  AnchorMedian(k, ctx, available);
+  return depth;
+}
+
+// The shallower the pool of a derived asset is against its anchors, the fewer; zero: no limit.
+Uint MaxDerivedQuantity(const Keeper& k, const Context& ctx, const Asset& source,
+                        const Asset& target) {
+  Uint least_share;
+  for (const Asset* asset : {&source, &target}) {
+    if (!asset->IsDerived()) continue;
+    const Uint depth = AnchorDepth(k, ctx, *asset);
+    const Result<Pool> pool = GetPool(k, ctx, *asset);
+    const Uint share =
+        GetUncappedShare(pool.ok() ? pool->balance_rune : Uint(), depth, Uint(kMaxBasisPoints));
+    if (least_share.IsZero() || share < least_share) least_share = share;
+  }
+  const Uint missing = SafeSub(Uint(kMaxBasisPoints), least_share);
+  if (least_share.IsZero() || missing.IsZero()) return Uint();
+  return Uint(kMaxBasisPoints) / missing;
+}
 
 // The most parts a swap may have: as many as its size allows by the least slip, and as fit into the
 // time that a streaming swap may take.
@@ -55,10 +94,8 @@ Result<uint64_t> MaxQuantity(const Keeper& k, const Context& ctx, const MsgSwap&
   const uint64_t fitting = static_cast<uint64_t>(max_length) / interval;
   if (quantity > Uint(fitting)) return fitting;
   if (quantity.IsZero()) return uint64_t{1};
-  if (source.IsDerived() || target.IsDerived()) {
-    throw sdk::NotNative("size of swaps of derived assets");
-  }
-  return quantity.ToUint64();
+  const Uint limit = MaxDerivedQuantity(k, ctx, source, target);
+  return (limit.IsZero() ? quantity : std::min(limit, quantity)).ToUint64();
 }
 
 // How long a swap with a limit may wait: as long as it asks for, within bounds.
@@ -127,6 +164,7 @@ std::string Joined(const std::vector<std::string>& texts, std::string_view separ
 
 sdk::Event StreamingSwapEvent(const MsgSwap& swap) {
   const SwapState& state = *swap.state;
+  const Asset& source = swap.tx.coins.front().asset;
   std::vector<std::string> failed;
   for (const uint64_t number : state.failed_swaps) failed.push_back(std::to_string(number));
   return sdk::Event("streaming_swap",
@@ -135,9 +173,9 @@ sdk::Event StreamingSwapEvent(const MsgSwap& swap) {
                      {"quantity", std::to_string(state.quantity)},
                      {"count", std::to_string(state.count)},
                      {"last_height", std::to_string(state.last_height)},
-                     {"deposit", state.deposit.ToString()},
-                     {"in", state.in.ToString()},
-                     {"out", state.out.ToString()},
+                     {"deposit", Coin(source, state.deposit).ToString()},
+                     {"in", Coin(source, state.in).ToString()},
+                     {"out", Coin(swap.target_asset, state.out).ToString()},
                      {"failed_swaps", Joined(failed, ", ")},
                      {"failed_swap_reasons", Joined(state.failed_swap_reasons, "\n ")}});
 }

@@ -12,7 +12,6 @@
 #include "keeper/thorchain/state/liquidity_providers.h"
 #include "keeper/thorchain/state/mimir.h"
 #include "keeper/thorchain/state/pools.h"
-#include "keeper/thorchain/state/pub_keys.h"
 
 namespace blockreplay::keeper::thorchain {
 namespace {
@@ -76,8 +75,7 @@ Result<Shares> CalcShares(const Keeper& k, const Context& ctx, const Pool& pool,
   const SwapOutcome swap = CalcSwap(X, x, Y, slip, GetMinSlip(k, ctx, pool.asset, false));
   Uint output = swap.emitted + (to_rune ? shares.rune : shares.asset);
   // The protocol's own liquidity leaves without a fee.
-  if (to_rune &&
-      message.withdraw_address == Address(ToText(k, ModuleAccAddress(k, kReserveModule)))) {
+  if (to_rune && message.withdraw_address == ModuleAddress(k, kReserveModule)) {
     output += swap.liquidity_fee;
   }
   shares.rune = to_rune ? output : Uint();
