@@ -216,38 +216,56 @@ int32_t Tree::Impl::height() const {
   return root == nullptr ? 0 : root->height;
 }
 
-// Nonces in pre-order, hashes in post-order; saved subtrees are skipped.
-void Tree::Impl::HashNew(Inner* parent, int side, absl::Status* status) {
-  parent->nonce(side) = ++nonces_;
+// Lists the new nodes in pre-order, which is the order of their nonces. Saved subtrees are skipped.
+void Tree::Impl::CollectNew(Inner* parent, int side) {
+  new_nodes_.push_back({parent, side});
+  parent->nonce(side) = static_cast<uint32_t>(new_nodes_.size());
   Node* node = parent->child[side];
-  if (node->is_leaf()) {
-    if (parent->hash_valid(side)) return;
-    HashLeaf(editor_.working_version, AsLeaf(node)->key(), AsLeaf(node)->value(),
-             parent->hash(side));
-    parent->set_hash_valid(side, true);
-    return;
-  }
+  if (node->is_leaf()) return;
   Inner* inner = AsInner(node);
-  for (int i = 0; i < 2; ++i) {
-    if (inner->version(i) == editor_.working_version) {
-      HashNew(inner, i, status);
-    } else if (!inner->hash_valid(i)) {
-      if (absl::Status s = store_->EnsureHash(inner, i); !s.ok()) *status = s;
+  const bool left = inner->version(kLeft) == editor_.working_version;
+  const bool right = inner->version(kRight) == editor_.working_version;
+  // It arrives while the left side is visited.
+  if (right) PrefetchHeader(inner->child[kRight]);
+  if (left) CollectNew(inner, kLeft);
+  if (right) CollectNew(inner, kRight);
+}
+
+// Children come before their parents in the reverse of pre-order. With the list at hand, what is
+// hashed next can be fetched while something else is hashed.
+absl::Status Tree::Impl::HashNew() {
+  constexpr size_t kAhead = 4;
+  for (size_t i = new_nodes_.size(); i-- > 0;) {
+    if (i >= kAhead) {
+      const NewNode& next = new_nodes_[i - kAhead];
+      PrefetchNode(next.parent->child[next.side]);
     }
+    const auto [parent, side] = new_nodes_[i];
+    if (parent->hash_valid(side)) continue;
+    Node* node = parent->child[side];
+    if (node->is_leaf()) {
+      HashLeaf(editor_.working_version, AsLeaf(node)->key(), AsLeaf(node)->value(),
+               parent->hash(side));
+    } else {
+      Inner* inner = AsInner(node);
+      for (int child = 0; child < 2; ++child) {
+        if (inner->hash_valid(child)) continue;
+        if (absl::Status s = store_->EnsureHash(inner, child); !s.ok()) return s;
+      }
+      HashInner(inner->height, inner->size, editor_.working_version, inner->hash(kLeft),
+                inner->hash(kRight), parent->hash(side));
+    }
+    parent->set_hash_valid(side, true);
   }
-  if (parent->hash_valid(side)) return;
-  HashInner(inner->height, inner->size, editor_.working_version, inner->hash(kLeft),
-            inner->hash(kRight), parent->hash(side));
-  parent->set_hash_valid(side, true);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Hash> Tree::Impl::WorkingHash() {
   if (!anchor_->has_root()) return Sha256({});
   if (anchor_->version(kLeft) == editor_.working_version && !hashed_) {
-    nonces_ = 0;
-    absl::Status status;
-    HashNew(anchor_, kLeft, &status);
-    if (!status.ok()) return status;
+    new_nodes_.clear();
+    CollectNew(anchor_, kLeft);
+    if (absl::Status s = HashNew(); !s.ok()) return s;
   } else if (!hashed_) {
     if (absl::Status s = store_->EnsureHash(anchor_, kLeft); !s.ok()) return s;
   }
@@ -274,20 +292,17 @@ void Tree::Impl::PutNode(const Inner* parent, int side, WriteBatch* batch) {
              record_);
 }
 
-void Tree::Impl::WriteNew(const Inner* parent, int side, WriteBatch* batch) {
-  const Node* node = parent->child[side];
-  if (!node->is_leaf()) {
-    const Inner* inner = AsInner(node);
-    for (int i = 0; i < 2; ++i) {
-      if (inner->version(i) == editor_.working_version) WriteNew(inner, i, batch);
-    }
-  } else if (options_.fast_nodes) {
+void Tree::Impl::WriteNew(WriteBatch* batch) {
+  for (size_t i = new_nodes_.size(); i-- > 0;) {
+    const auto [parent, side] = new_nodes_[i];
+    PutNode(parent, side, batch);
+    const Node* node = parent->child[side];
+    if (!options_.fast_nodes || !node->is_leaf()) continue;
     // Go gives fast nodes the number that follows the last version, also where the initial version
     // makes it another.
     EncodeFastNode(version_ + 1, AsLeaf(node)->value(), &record_);
     batch->Put(fast_prefix_, AsLeaf(node)->key(), record_);
   }
-  PutNode(parent, side, batch);
 }
 
 absl::Status Tree::Impl::WriteRoot(Inner* anchor, int64_t version, WriteBatch* batch) {
@@ -318,7 +333,7 @@ absl::Status Tree::Impl::WriteVersion(WriteBatch* batch) {
     PutStorageVersion(version, batch);
   }
   if (anchor_->has_root() && anchor_->version(kLeft) == version) {
-    WriteNew(anchor_, kLeft, batch);
+    WriteNew(batch);
     return absl::OkStatus();
   }
   return WriteRoot(anchor_, version, batch);
@@ -378,6 +393,7 @@ absl::StatusOr<Hash> Tree::Impl::Commit(WriteBatch* batch) {
   pending_ = false;
   hashed_ = true;
   removed_keys_.clear();
+  new_nodes_.clear();
   if (first_ == 0) first_ = version_;
   if (*adopted) {
     // Without the orphans of the version before, its entry is of no use for pruning.

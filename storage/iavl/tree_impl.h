@@ -63,6 +63,12 @@ class Tree::Impl {
     Orphans orphans;             // nodes that the next version does not have
   };
 
+  // A node of the working version, by its place.
+  struct NewNode {
+    Inner* parent;
+    int side;
+  };
+
   bool every() const { return options_.persist == Persist::kEvery; }
   bool keeps_roots() const { return options_.copy_on_write || options_.retained_versions > 1; }
   static std::optional<NodeId> RootOf(const Inner* anchor);
@@ -70,10 +76,11 @@ class Tree::Impl {
   void PushInfo();
   void DropInfo(VersionInfo* info);
 
-  void HashNew(Inner* parent, int side, absl::Status* status);
+  void CollectNew(Inner* parent, int side);
+  absl::Status HashNew();
   void EncodeRecord(const Inner* parent, int side, std::string* record) const;
   void PutNode(const Inner* parent, int side, WriteBatch* batch);
-  void WriteNew(const Inner* parent, int side, WriteBatch* batch);
+  void WriteNew(WriteBatch* batch);
   absl::Status WriteVersion(WriteBatch* batch);
   absl::StatusOr<std::optional<Hash>> AdoptExisting();
   // Flush: nodes above the persisted version, below and with the child.
@@ -108,7 +115,6 @@ class Tree::Impl {
   size_t committed_dirty_bytes_ = 0;  // at the last commit or flush
   bool pending_ = false;              // writes since the last commit
   bool hashed_ = false;               // new nodes have their hashes and nonces
-  uint32_t nonces_ = 0;               // given out for the working version
   std::deque<VersionInfo> infos_;     // contiguous, the last one is version_
   size_t orphan_keys_ = 0;            // in infos_
 
@@ -123,7 +129,8 @@ class Tree::Impl {
   std::string storage_version_;  // the part before the dash
   std::vector<std::string> removed_keys_;
 
-  std::string record_;  // reused
+  std::vector<NewNode> new_nodes_;  // in pre-order, valid while hashed_
+  std::string record_;              // reused
 };
 
 }  // namespace blockreplay::storage::iavl
