@@ -292,12 +292,14 @@ void Tree::Impl::PutNode(const Inner* parent, int side, WriteBatch* batch) {
              record_);
 }
 
+// Go writes in post-order, which makes no difference in one batch. Ascending keys do: a memtable
+// finds the place of a key next to that of the one before.
 void Tree::Impl::WriteNew(WriteBatch* batch) {
-  for (size_t i = new_nodes_.size(); i-- > 0;) {
-    const auto [parent, side] = new_nodes_[i];
-    PutNode(parent, side, batch);
+  for (const auto& [parent, side] : new_nodes_) PutNode(parent, side, batch);
+  if (!options_.fast_nodes) return;
+  for (const auto& [parent, side] : new_nodes_) {
     const Node* node = parent->child[side];
-    if (!options_.fast_nodes || !node->is_leaf()) continue;
+    if (!node->is_leaf()) continue;
     // Go gives fast nodes the number that follows the last version, also where the initial version
     // makes it another.
     EncodeFastNode(version_ + 1, AsLeaf(node)->value(), &record_);
@@ -329,6 +331,7 @@ absl::Status Tree::Impl::WriteVersion(WriteBatch* batch) {
   const int64_t version = editor_.working_version;
   if (options_.fast_nodes) {
     // Before the additions: a key may have been removed and set again.
+    std::sort(removed_keys_.begin(), removed_keys_.end());
     for (const std::string& key : removed_keys_) batch->Delete(fast_prefix_, key);
     PutStorageVersion(version, batch);
   }
@@ -483,15 +486,27 @@ void Tree::Impl::MoveIfNoVersion(Inner* parent, int side, int64_t flushed_before
   }
 }
 
-void Tree::Impl::WriteUnpersisted(Inner* parent, int side, int64_t flushed_before,
-                                  WriteBatch* batch) {
+void Tree::Impl::CollectUnpersisted(Inner* parent, int side, int64_t flushed_before,
+                                    std::vector<NewNode>* nodes) {
   MoveIfNoVersion(parent, side, flushed_before);
   if (parent->version(side) <= store_->persisted_version) return;
+  nodes->push_back({parent, side});
   Node* node = parent->child[side];
-  if (!node->is_leaf()) {
-    for (int i = 0; i < 2; ++i) WriteUnpersisted(AsInner(node), i, flushed_before, batch);
-  }
-  PutNode(parent, side, batch);
+  if (node->is_leaf()) return;
+  for (int i = 0; i < 2; ++i) CollectUnpersisted(AsInner(node), i, flushed_before, nodes);
+}
+
+void Tree::Impl::WriteUnpersisted(Inner* anchor, int64_t flushed_before, WriteBatch* batch) {
+  std::vector<NewNode> nodes;
+  CollectUnpersisted(anchor, kLeft, flushed_before, &nodes);
+  // Ascending keys, as in WriteNew.
+  std::sort(nodes.begin(), nodes.end(), [](const NewNode& a, const NewNode& b) {
+    const int64_t a_version = a.parent->version(a.side);
+    const int64_t b_version = b.parent->version(b.side);
+    if (a_version != b_version) return a_version < b_version;
+    return a.parent->nonce(a.side) < b.parent->nonce(b.side);
+  });
+  for (const auto& [parent, side] : nodes) PutNode(parent, side, batch);
 }
 
 absl::Status Tree::Impl::Flush(WriteBatch* batch) {
@@ -513,7 +528,7 @@ absl::Status Tree::Impl::Flush(WriteBatch* batch) {
   for (VersionInfo& info : infos_) {
     if (info.version <= flushed_before) continue;
     Inner* anchor = info.version == version_ ? anchor_ : info.anchor;
-    if (anchor->has_root()) WriteUnpersisted(anchor, kLeft, flushed_before, batch);
+    if (anchor->has_root()) WriteUnpersisted(anchor, flushed_before, batch);
     if (absl::Status s = WriteRoot(anchor, info.version, batch); !s.ok()) return s;
     info.root = RootOf(anchor);
     if (info.anchor != nullptr && info.root) {
@@ -566,11 +581,16 @@ absl::Status Tree::Impl::PruneDiskTo(int64_t version, WriteBatch* batch) {
 
 // ---- Pruning
 
-absl::Status Tree::Impl::Expire(const VersionInfo& info, const std::optional<NodeId>& next_root,
+absl::Status Tree::Impl::Expire(VersionInfo& info, const std::optional<NodeId>& next_root,
                                 WriteBatch* batch) {
   const int64_t persisted = store_->persisted_version;
   const bool legacy = info.version <= latest_legacy_;
   bool root_orphaned = false;
+  // Ascending, as in WriteNew.
+  std::sort(info.orphans.keys.begin(), info.orphans.keys.end(),
+            [](const Orphans::Key& a, const Orphans::Key& b) {
+              return a.version != b.version ? a.version < b.version : a.nonce < b.nonce;
+            });
   for (const Orphans::Key& key : info.orphans.keys) {
     if (key.version > persisted) continue;  // never written
     root_orphaned |= key.version == info.version && key.nonce == kRootNonce;
@@ -628,7 +648,7 @@ absl::Status Tree::Impl::RenameRoot(int64_t version, const std::string& record) 
 absl::Status Tree::Impl::PruneEveryTo(int64_t version, WriteBatch* batch) {
   if (latest_legacy_ > version) return absl::OkStatus();
   if (latest_legacy_ > 0) {
-    if (const VersionInfo* info = FindInfo(latest_legacy_)) {
+    if (VersionInfo* info = FindInfo(latest_legacy_)) {
       if (absl::Status s = Expire(*info, std::nullopt, batch); !s.ok()) return s;
     } else if (absl::Status s = disk_.DeleteLegacyOrphans(latest_legacy_, batch); !s.ok()) {
       return s;
@@ -639,7 +659,7 @@ absl::Status Tree::Impl::PruneEveryTo(int64_t version, WriteBatch* batch) {
   }
   for (; first_ <= version; ++first_) {
     absl::Status status;
-    if (const VersionInfo* info = FindInfo(first_)) {
+    if (VersionInfo* info = FindInfo(first_)) {
       status = Expire(*info, FindInfo(first_ + 1)->root, batch);
     } else {
       std::optional<std::string> moved;

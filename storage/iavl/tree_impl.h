@@ -83,14 +83,15 @@ class Tree::Impl {
   void WriteNew(WriteBatch* batch);
   absl::Status WriteVersion(WriteBatch* batch);
   absl::StatusOr<std::optional<Hash>> AdoptExisting();
-  // Flush: nodes above the persisted version, below and with the child.
-  void WriteUnpersisted(Inner* parent, int side, int64_t flushed_before, WriteBatch* batch);
+  // Flush: nodes above the persisted version.
+  void CollectUnpersisted(Inner* parent, int side, int64_t flushed_before,
+                          std::vector<NewNode>* nodes);
+  void WriteUnpersisted(Inner* anchor, int64_t flushed_before, WriteBatch* batch);
   void MoveIfNoVersion(Inner* parent, int side, int64_t flushed_before);
   absl::Status WriteRoot(Inner* anchor, int64_t version, WriteBatch* batch);
 
   // Removes what only the version of `info` and older ones needed.
-  absl::Status Expire(const VersionInfo& info, const std::optional<NodeId>& next_root,
-                      WriteBatch* batch);
+  absl::Status Expire(VersionInfo& info, const std::optional<NodeId>& next_root, WriteBatch* batch);
   // Deferred: forgets versions up to `version`.
   absl::Status ForgetTo(int64_t version);
   absl::Status PruneDiskTo(int64_t version, WriteBatch* batch);
