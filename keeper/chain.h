@@ -49,12 +49,17 @@ class Chain {
   virtual absl::Status StartBlock(const tendermint::abci::RequestFinalizeBlock& request) = 0;
 
   // Each runs one phase on `state`, a branch of the state after the phases before it.
-  // kUnimplemented: there is no native code for (a part of) this phase, what is on the branch is
-  // meaningless. Other errors: the state can't be read, or an invariant is broken; replay must
-  // stop. A failed transaction is not an error.
+  // kUnimplemented: there is no native code for (a part of) this phase. kInternal: the state
+  // transition breaks an invariant that would stop a node. In both cases what is on the branch is
+  // meaningless. Other errors: the state can't be read; replay must stop. A failed transaction is
+  // not an error.
   virtual absl::StatusOr<PhaseResult> BeginBlock(sdk::MultiStore* state) = 0;
   virtual absl::StatusOr<PhaseResult> DeliverTx(int index, sdk::MultiStore* state) = 0;
   virtual absl::StatusOr<PhaseResult> EndBlock(sdk::MultiStore* state) = 0;
+
+  // Kinds of phases that there is no code for at all: while there are some, nothing can be replayed
+  // without its recorded writes.
+  virtual std::vector<std::string> missing_phases() const { return {"end block"}; }
 
   // Short name of the kind of a transaction for reports and profiles, such as "/types.MsgDeposit
   // swap"; never fails.

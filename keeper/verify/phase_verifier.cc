@@ -234,16 +234,23 @@ absl::Status PhaseVerifier::VerifyPhase(PhaseKind kind, int index, const std::st
   if (!Wanted(key)) return absl::OkStatus();
 
   sdk::MultiStore branch(state);
+  if (options_.observer != nullptr) options_.observer->OnStart(kind, index, name);
   absl::StatusOr<PhaseResult> result = kind == PhaseKind::kBeginBlock ? chain_->BeginBlock(&branch)
                                        : kind == PhaseKind::kTx ? chain_->DeliverTx(index, &branch)
                                                                 : chain_->EndBlock(&branch);
-  if (!result.ok()) {
-    if (!absl::IsUnimplemented(result.status())) return result.status();
+  if (options_.observer != nullptr) {
+    options_.observer->OnFinish(kind, index, result.ok() ? &*result : nullptr);
+  }
+  if (absl::IsUnimplemented(result.status())) {
     if (coverage.not_native.empty()) coverage.not_native = std::string(result.status().message());
     return absl::OkStatus();
   }
+  // The node came through this phase, so breaking an invariant in it is a difference.
+  const bool broken = absl::IsInternal(result.status());
+  if (!result.ok() && !broken) return result.status();
   ++coverage.executed;
-  std::string difference = Compare(*result, expected, branch, *state);
+  std::string difference = broken ? StrCat("    ", std::string(result.status().message()), "\n")
+                                  : Compare(*result, expected, branch, *state);
   if (difference.empty()) {
     ++coverage.matched;
     coverage.matched_writes += expected.writes->count();

@@ -65,6 +65,16 @@ struct Coverage {
   std::string DifferencesToString() const;
 };
 
+// Told when native code runs, for clocks and profiles, and what it answered.
+class PhaseObserver {
+ public:
+  virtual ~PhaseObserver() = default;
+  // `index` is the transaction's, -1 for other phases; `name` the kind of phase or transaction.
+  virtual void OnStart(PhaseKind kind, int index, const std::string& name) = 0;
+  // Null: the phase has no native code, or broke off.
+  virtual void OnFinish(PhaseKind kind, int index, const PhaseResult* result) = 0;
+};
+
 // Not thread-safe.
 class PhaseVerifier {
  public:
@@ -73,6 +83,8 @@ class PhaseVerifier {
     size_t keep_differences = 1;
     // Only kinds that contain one of these; empty: all.
     std::vector<std::string> only_kinds;
+    // May be null; must outlive the verifier.
+    PhaseObserver* observer = nullptr;
   };
 
   // `chain` must outlive it.

@@ -113,13 +113,6 @@ class Usage(CliTest):
                 self.assertLess(len(self.error_of(*args, cwd=self.dir)), 400)
         self.assertEqual(os.listdir(self.dir), ["tmp"])
 
-    def test_modes_to_come_say_so(self):
-        for mode in ("verify", "native"):
-            self.assertIn("not available", self.error_of("run", SMALL, "--exec", mode))
-
-    def test_chains_to_come_say_so(self):
-        self.assertIn("gnoland", self.error_of("run", os.path.join(FIXTURES, "gno-sends-300")))
-
 
 class InfoAndCheck(CliTest):
     def test_info(self):

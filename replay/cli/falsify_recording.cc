@@ -63,10 +63,31 @@ bool Edit(const std::string& edit, const std::string& store, v1::Block* block) {
   } else if (edit == "result-gas") {
     auto* result = block->mutable_response()->mutable_tx_results(0);
     result->set_gas_used(result->gas_used() + 1);
+  } else if (edit == "result-code") {
+    auto* result = block->mutable_response()->mutable_tx_results(0);
+    result->set_code(result->code() + 1);
+  } else if (edit == "result-data") {
+    block->mutable_response()->mutable_tx_results(0)->mutable_data()->push_back('x');
+  } else if (edit == "result-event") {
+    auto* event = block->mutable_response()->mutable_tx_results(0)->mutable_events(0);
+    FlipFirstBit(event->mutable_attributes(0)->mutable_value());
+  } else if (edit == "begin-event") {
+    FlipFirstBit(block->mutable_response()->mutable_events(0)->mutable_type());
   } else if (edit != "none") {
     return false;
   }
   return true;
+}
+
+// The last write of the block's first transaction: no later one of that phase covers it.
+bool EditPhases(v1::BlockPhases* phases) {
+  for (v1::Phase& phase : *phases->mutable_phases()) {
+    if (phase.kind() != v1::Phase::TX || phase.tx_index() != 0 || phase.writes_size() == 0)
+      continue;
+    FlipFirstBit(phase.mutable_writes(phase.writes_size() - 1)->mutable_value());
+    return true;
+  }
+  return false;
 }
 
 int Main(int argc, char** argv) {
@@ -84,9 +105,10 @@ int Main(int argc, char** argv) {
     edit = edit.substr(8);
   }
   bool known = true;
+  const bool in_phases = edit == "phase-value";
   std::string last_results_hash;
   std::string last_app_hash;
-  CopyRecording(argv[1], argv[2], [&](v1::Block* block) {
+  const auto edit_block = [&](v1::Block* block) {
     if (headers) {
       block->mutable_header()->set_height(block->height());
       block->mutable_header()->set_last_results_hash(last_results_hash);
@@ -95,7 +117,7 @@ int Main(int argc, char** argv) {
       last_results_hash.assign(digest.begin(), digest.end());
       last_app_hash = block->app_hash();
     }
-    if (block->height() != height) return;
+    if (block->height() != height || in_phases) return;
     if (edit == "header-app-hash") {
       FlipFirstBit(block->mutable_header()->mutable_app_hash());
     } else if (edit == "header-results-hash") {
@@ -103,6 +125,9 @@ int Main(int argc, char** argv) {
     } else {
       known = Edit(edit, store, block);
     }
+  };
+  CopyRecording(argv[1], argv[2], edit_block, {}, [&](v1::BlockPhases* phases) {
+    if (in_phases && phases->height() == height) known = EditPhases(phases);
   });
   if (!known) std::fprintf(stderr, "cannot make this edit\n");
   return known ? 0 : 1;

@@ -4,8 +4,13 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_join.h"
+#include "keeper/chain.h"
+#include "keeper/thorchain/codec_table.h"
 #include "replay/cli/commands.h"
 #include "replay/cli/exit_status.h"
+#include "replay/native/chain_spec.h"
+#include "replay/native/memory_verify.h"
+#include "replay/recording/check.h"
 #include "replay/recording/manifest.h"
 
 namespace blockreplay::replay {
@@ -50,14 +55,43 @@ int PrintInfo(const std::string& recording_dir) {
   return kExitOk;
 }
 
+int PrintCodecTable(const std::string& recording_dir) {
+  absl::StatusOr<Manifest> manifest = LoadManifest(recording_dir);
+  if (!manifest.ok()) return ReportError(manifest.status());
+  // Asks whether the chain is one whose records are known.
+  if (auto chain = keeper::NewChain(ChainSpecOf(*manifest)); !chain.ok()) {
+    return ReportError(chain.status());
+  }
+  if (absl::Status status = CheckFilesAndSnapshot(recording_dir, *manifest); !status.ok()) {
+    return ReportError(status);
+  }
+  keeper::thorchain::CodecTable table;
+  if (absl::Status status = AddRecordingTo(recording_dir, &table); !status.ok()) {
+    return ReportError(status);
+  }
+  std::fputs(table.ToString().c_str(), stdout);
+  std::fflush(stdout);
+  if (table.AllEqual()) return kExitOk;
+  return ReportError(
+      absl::DataLossError(recording_dir +
+                          ": some stored values are of unknown type, or are encoded in other bytes "
+                          "than are stored; the table names them"));
+}
+
 }  // namespace
 
 void AddInfoCommand(CLI::App* app, Command* selected) {
-  CLI::App* command =
-      app->add_subcommand("info", "Shows what a recording is, from its manifest (reads no blocks)");
+  CLI::App* command = app->add_subcommand(
+      "info", "Shows what a recording is, from its manifest (reads no blocks without --codec)");
   auto recording = std::make_shared<std::string>();
+  auto codec = std::make_shared<bool>(false);
   command->add_option("RECORDING", *recording, "Folder of the recording")->required();
-  command->callback([=] { *selected = [=] { return PrintInfo(*recording); }; });
+  command->add_flag("--codec", *codec,
+                    "Instead: decode and encode every stored value, and count by type what is "
+                    "equal byte for byte");
+  command->callback([=] {
+    *selected = [=] { return *codec ? PrintCodecTable(*recording) : PrintInfo(*recording); };
+  });
 }
 
 }  // namespace blockreplay::replay

@@ -33,11 +33,14 @@ int TerminalWidth() {
 }
 
 std::string Proving(const RunPlan& plan) {
-  // Only what this version can do reaches this point.
   std::string text =
       "every app hash and store root, computed from our own trees, after applying each block's "
-      "recorded net "
-      "writes (--exec apply); not proven: that executing the transactions gives these writes";
+      "recorded net writes (--exec ";
+  absl::StrAppend(&text, NameOf(plan.options.exec), "); ");
+  text += plan.options.exec == ExecutionMode::kApply
+              ? "not proven: that executing the transactions gives these writes"
+              : "and that executing each phase that has native code gives the recorded writes, "
+                "code, gas, data and events; not proven: phases without native code";
   if (plan.options.repeat_block > 1) {
     absl::StrAppend(&text, "; each block ", plan.options.repeat_block,
                     " times from the same state");

@@ -38,6 +38,8 @@ Ending EndingOf(const RunResult& result) {
       return {kExitAppHashMismatch, "app_hash_mismatch"};
     case RunOutcome::kResultsMismatch:
       return {kExitResultsMismatch, "results_hash_mismatch"};
+    case RunOutcome::kExecutionDiffers:
+      return {kExitExecutionDiffers, "execution_differs"};
     case RunOutcome::kInterrupted:
       return {result.signal == SIGTERM ? kExitTerminated : kExitInterrupted, "interrupted"};
   }
@@ -61,11 +63,39 @@ std::string PhaseLine(const RunStatistics& statistics) {
   return line;
 }
 
+double Percent(int64_t part, int64_t whole) {
+  return whole == 0 ? 100 : 100 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+void PrintCoverage(const keeper::Coverage& coverage) {
+  const keeper::KindCoverage total = coverage.Total();
+  std::printf(
+      "native      %lld of %lld phases executed, %lld matched: coverage %.2f %% of phases, %.2f %% "
+      "of recorded writes\n\n%s\n",
+      static_cast<long long>(total.executed), static_cast<long long>(total.phases),
+      static_cast<long long>(total.matched), Percent(total.matched, total.phases),
+      Percent(total.matched_writes, total.writes), coverage.TableToString().c_str());
+}
+
+// What differs in native phases, whatever else the run ended with.
+void PrintDifferences(const keeper::Coverage& coverage) {
+  const keeper::KindCoverage total = coverage.Total();
+  if (total.matched == total.executed) return;
+  std::fprintf(stderr,
+               "blockreplay: mismatch: %lld of %lld natively executed phases differ from the "
+               "recording; the first of each kind:\n%s",
+               static_cast<long long>(total.executed - total.matched),
+               static_cast<long long>(total.executed), coverage.DifferencesToString().c_str());
+}
+
 void PrintSummary(const RunPlan& plan, const RunResult& result) {
   const RunStatistics& s = result.statistics;
   const size_t blocks = s.block_ms.size();
   std::printf("\nverified    %lld blocks", static_cast<long long>(result.facts.blocks_verified));
   if (result.outcome == RunOutcome::kVerified) std::printf(", all equal to the recording");
+  if (result.outcome == RunOutcome::kExecutionDiffers) {
+    std::printf(", all app hashes equal to the recording");
+  }
   std::printf("\napp hash    %s\n", absl::BytesToHexString(result.facts.app_hash).c_str());
   std::printf("chain       %s (SHA-256 of the app hashes of all blocks)\n",
               absl::BytesToHexString(result.facts.app_hash_chain).c_str());
@@ -90,6 +120,7 @@ void PrintSummary(const RunPlan& plan, const RunResult& result) {
                 static_cast<double>(s.compaction_bytes) / 1e6,
                 static_cast<unsigned long long>(s.stalls));
   }
+  if (result.facts.coverage) PrintCoverage(*result.facts.coverage);
   const RunOptions& options = plan.options;
   if (!options.report.empty()) std::printf("report      %s\n", options.report.c_str());
   if (!options.csv.empty()) std::printf("CSV         %s\n", options.csv.c_str());
@@ -122,8 +153,10 @@ int Execute(const RunOptions& options, const std::string& command_line,
   if (!options.quiet && has_summary) PrintSummary(*plan, result);
   std::fflush(stdout);
 
+  if (result.facts.coverage) PrintDifferences(*result.facts.coverage);
   switch (result.outcome) {
     case RunOutcome::kVerified:
+    case RunOutcome::kExecutionDiffers:
       break;
     case RunOutcome::kError:
       ReportError(result.error);
@@ -184,8 +217,8 @@ void AddOptions(CLI::App* command, RunOptions* options) {
   command->add_option("--to", options->to, "Stop after this height")->type_name("H");
 
   AddChoice(command, "--exec",
-            "What stands for execution: apply (recorded net writes), verify or native (not "
-            "available yet)",
+            "apply recorded net writes; verify: also execute natively and compare each phase; "
+            "native: execute only (not available yet)",
             {{"apply", ExecutionMode::kApply},
              {"verify", ExecutionMode::kVerify},
              {"native", ExecutionMode::kNative}},

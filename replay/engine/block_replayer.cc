@@ -54,10 +54,11 @@ AppHashMismatch NotRepeatable(int64_t height, const storage::CommitInfo& first,
 }  // namespace
 
 BlockReplayer::BlockReplayer(storage::Multistore* multistore, int64_t repeat, PhaseClock* clock,
-                             VerifyExecutor* verifier)
+                             bool genesis_in_recorded_order, VerifyExecutor* verifier)
     : multistore_(multistore),
       repeat_(repeat),
       clock_(clock),
+      genesis_in_recorded_order_(genesis_in_recorded_order),
       verifier_(verifier),
       state_(multistore) {}
 
@@ -79,7 +80,10 @@ absl::StatusOr<BlockReplayer::Outcome> BlockReplayer::Replay(const v1::Block& bl
     }
     {
       const PhaseScope phase(clock_, Phase::kApply, kApply);
-      if (absl::Status status = ApplyChangeSet(block, &state_); !status.ok()) {
+      const bool recorded_order = genesis_in_recorded_order_ && block.has_init_chain();
+      if (absl::Status status = recorded_order ? ApplyInRecordedOrder(block, multistore_)
+                                               : ApplyChangeSet(block, &state_);
+          !status.ok()) {
         state_.Discard();
         return status;
       }

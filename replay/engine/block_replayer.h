@@ -18,9 +18,11 @@ namespace blockreplay::replay {
 class BlockReplayer {
  public:
   // Each block is executed `repeat` times from the same state. `clock` is told which phase it is
-  // in. `verifier`, if not null, executes each block before its recorded writes are applied.
+  // in. `genesis_in_recorded_order`: the first block of a chain goes to the trees in the order of
+  // its recorded writes. `verifier`, if not null, executes each block before its recorded writes
+  // are applied.
   BlockReplayer(storage::Multistore* multistore, int64_t repeat, PhaseClock* clock,
-                VerifyExecutor* verifier);
+                bool genesis_in_recorded_order, VerifyExecutor* verifier);
 
   struct Outcome {
     storage::CommitInfo commit_info;  // computed
@@ -37,6 +39,7 @@ class BlockReplayer {
   storage::Multistore* multistore_;
   const int64_t repeat_;
   PhaseClock* clock_;
+  const bool genesis_in_recorded_order_;
   VerifyExecutor* verifier_;
   StateBranch state_;
 };

@@ -8,8 +8,13 @@
 
 namespace blockreplay::replay {
 
-// The stores of the recording's chain with the tree that each has. kUnimplemented names the
-// application if its stores are not all of a kind that we have.
-absl::StatusOr<std::vector<storage::StoreSpec>> StoresOf(const Manifest& manifest);
+// What the recording's chain keeps its state in.
+struct ChainStores {
+  std::vector<storage::StoreSpec> stores;  // with the tree that each has
+  storage::CommitFormat format = storage::CommitFormat::kSdk;
+};
+
+// kUnimplemented names the store whose kind we don't have.
+absl::StatusOr<ChainStores> StoresOf(const Manifest& manifest);
 
 }  // namespace blockreplay::replay

@@ -177,7 +177,7 @@ class Runner {
 
     if (verifier_ != nullptr) verifier_->StartPass(multistore, &measurement_.clock());
     BlockReplayer replayer(multistore, plan_.options.repeat_block, &measurement_.clock(),
-                           verifier_.get());
+                           plan_.multistore.format == storage::CommitFormat::kTm2, verifier_.get());
     pacer_.Restart();
     absl::Status status;
     for (int64_t height = next; height <= plan_.to && status.ok(); ++height) {

@@ -15,12 +15,12 @@
 namespace blockreplay::replay {
 
 enum class RunOutcome {
-  kVerified,         // every block asked for
-  kError,            // `error` says what
-  kAppHashMismatch,  // `mismatch` describes it
-  kResultsMismatch,  // likewise
+  kVerified,          // every block asked for
+  kError,             // `error` says what
+  kAppHashMismatch,   // `mismatch` describes it
+  kResultsMismatch,   // likewise
   kExecutionDiffers,  // every block was verified, but native phases differ: `facts.coverage`
-  kInterrupted,      // by `signal`, after a whole block
+  kInterrupted,       // by `signal`, after a whole block
 };
 
 // How a run ended, and what it measured until then.

@@ -143,8 +143,8 @@ absl::StatusOr<RunPlan> PlanRun(const RunOptions& options) {
                               " is not a range of the recording, which has heights ",
                               plan.manifest.first_height, " to ", plan.manifest.last_height));
   }
-  absl::StatusOr<std::vector<storage::StoreSpec>> stores = StoresOf(plan.manifest);
-  if (!stores.ok()) return stores.status();
+  absl::StatusOr<ChainStores> chain = StoresOf(plan.manifest);
+  if (!chain.ok()) return chain.status();
   if (absl::Status status = CheckExecution(options, plan.manifest); !status.ok()) return status;
   if (absl::Status status = CheckOutputs(options); !status.ok()) return status;
   if (absl::Status status = CheckDiskSpace(options, plan.manifest); !status.ok()) return status;
@@ -156,7 +156,8 @@ absl::StatusOr<RunPlan> PlanRun(const RunOptions& options) {
       options.threads > 0 ? options.threads : std::max(1, profiling::GetHostInfo().cores_allowed);
 
   storage::MultistoreOptions& multistore = plan.multistore;
-  multistore.stores = *std::move(stores);
+  multistore.stores = std::move(chain->stores);
+  multistore.format = chain->format;
   if (!plan.manifest.base) multistore.initial_version = plan.manifest.first_height;
   multistore.persistence = options.persist;
   const int64_t keep_recent = options.KeepRecent();

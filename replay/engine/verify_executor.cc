@@ -25,9 +25,10 @@ absl::StatusOr<std::unique_ptr<VerifyExecutor>> VerifyExecutor::Create(
   absl::StatusOr<std::unique_ptr<keeper::Chain>> chain = keeper::NewChain(ChainSpecOf(manifest));
   if (!chain.ok()) return chain.status();
   if (manifest.StreamFiles("phases").empty()) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        recording_dir, " has no phases.zst, so there is nothing to compare the execution of single "
-                       "phases with: use --exec apply, or record with phases"));
+    return absl::FailedPreconditionError(
+        absl::StrCat(recording_dir,
+                     " has no phases.zst, so there is nothing to compare the execution of single "
+                     "phases with: use --exec apply, or record with phases"));
   }
   std::vector<std::string> stores = manifest.stores;
   std::sort(stores.begin(), stores.end());

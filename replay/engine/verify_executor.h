@@ -12,9 +12,9 @@
 #include "keeper/chain.h"
 #include "keeper/verify/phase_verifier.h"
 #include "profiling/labels.h"
-#include "replay/engine/execution_digests.h"
 #include "replay/recording/manifest.h"
 #include "replay/recording/recording_reader.h"
+#include "replay/report/execution_digests.h"
 #include "replay/stats/phases.h"
 #include "storage/multistore/multistore.h"
 
@@ -25,8 +25,8 @@ namespace blockreplay::replay {
 class VerifyExecutor : private keeper::PhaseObserver {
  public:
   // kNotFound: there is no native code for the recording's application. kFailedPrecondition: the
-  // recording has no phases. kInvalidArgument: its stores are not those of the chain, or its version
-  // is unknown.
+  // recording has no phases. kInvalidArgument: its stores are not those of the chain, or its
+  // version is unknown.
   static absl::StatusOr<std::unique_ptr<VerifyExecutor>> Create(const std::string& recording_dir,
                                                                 const Manifest& manifest);
 

@@ -60,7 +60,8 @@ std::vector<v1::BlockPhases> ReadPhases(const std::string& recording_dir) {
 
 void CopyRecording(const std::string& source, const std::string& target,
                    const std::function<void(v1::Block*)>& edit,
-                   const RecordingWriterOptions& options) {
+                   const RecordingWriterOptions& options,
+                   const std::function<void(v1::BlockPhases*)>& edit_phases) {
   const Manifest manifest = ValueOf(LoadManifest(source));
   const auto writer = ValueOf(RecordingWriter::Create(target, options));
   for (v1::Block& block : ReadBlocks(source)) {
@@ -68,7 +69,10 @@ void CopyRecording(const std::string& source, const std::string& target,
     CheckOk(writer->AppendBlock(block));
   }
   if (!manifest.StreamFiles("phases").empty()) {
-    for (const v1::BlockPhases& phases : ReadPhases(source)) CheckOk(writer->AppendPhases(phases));
+    for (v1::BlockPhases& phases : ReadPhases(source)) {
+      edit_phases(&phases);
+      CheckOk(writer->AppendPhases(phases));
+    }
   }
   for (const Manifest::File& file : manifest.files) {
     if (file.name.starts_with("snapshot/")) {

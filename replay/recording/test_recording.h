@@ -28,12 +28,13 @@ class TemporaryDir {
 std::vector<v1::Block> ReadBlocks(const std::string& recording_dir);
 std::vector<v1::BlockPhases> ReadPhases(const std::string& recording_dir);
 
-// Copies `source` to `target` with `edit` applied to each block and a manifest that fits the
-// result.
+// Copies `source` to `target` with `edit` applied to each block, `edit_phases` to the phases of
+// each, and a manifest that fits the result.
 void CopyRecording(
     const std::string& source, const std::string& target,
     const std::function<void(v1::Block*)>& edit = [](v1::Block*) {},
-    const RecordingWriterOptions& options = {});
+    const RecordingWriterOptions& options = {},
+    const std::function<void(v1::BlockPhases*)>& edit_phases = [](v1::BlockPhases*) {});
 
 // Varint-length-delimited messages in one zstd frame.
 std::string Compressed(const std::string& bytes);

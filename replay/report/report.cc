@@ -1,6 +1,7 @@
 #include "replay/report/report.h"
 
 #include <optional>
+#include <utility>
 
 #include "absl/strings/escaping.h"
 #include "replay/report/version.h"
@@ -29,6 +30,47 @@ json PerBlock(const std::optional<int64_t>& total, size_t blocks) {
   return static_cast<double>(*total) / static_cast<double>(blocks);
 }
 
+json HexOrNull(const std::optional<std::string>& raw) {
+  return raw ? json(absl::BytesToHexString(*raw)) : json(nullptr);
+}
+
+json Share(int64_t part, int64_t whole) {
+  return whole == 0 ? json(nullptr) : json(static_cast<double>(part) / static_cast<double>(whole));
+}
+
+json CoverageToJson(const keeper::KindCoverage& kind) {
+  return {{"phases", kind.phases},
+          {"native", kind.executed},
+          {"matched", kind.matched},
+          {"writes", kind.writes},
+          {"matched_writes", kind.matched_writes},
+          {"coverage", Share(kind.matched, kind.phases)},
+          {"coverage_by_writes", Share(kind.matched_writes, kind.writes)}};
+}
+
+json ExecutionToJson(const RunFacts& facts) {
+  json execution = CoverageToJson({});
+  json by_kind = json::object();
+  execution["phases"] = facts.phases;
+  if (facts.coverage) {
+    execution = CoverageToJson(facts.coverage->Total());
+    for (const auto& [name, kind] : facts.coverage->by_kind) {
+      json& row = by_kind[name] = CoverageToJson(kind);
+      row["not_native"] = kind.not_native.empty() ? json(nullptr) : json(kind.not_native);
+      row["first_difference"] = nullptr;
+      if (!kind.differences.empty()) {
+        const keeper::PhaseDifference& first = kind.differences.front();
+        row["first_difference"] = {
+            {"height", first.height},
+            {"tx_index", first.tx_index < 0 ? json(nullptr) : json(first.tx_index)},
+            {"text", first.text}};
+      }
+    }
+  }
+  execution["by_kind"] = std::move(by_kind);
+  return execution;
+}
+
 }  // namespace
 
 json ReportToJson(const RunFacts& facts, const RunStatistics& statistics, const HostRecord& host) {
@@ -51,7 +93,10 @@ json ReportToJson(const RunFacts& facts, const RunStatistics& statistics, const 
       {"blocks_measured", statistics.block_ms.size()},
       {"app_hash", absl::BytesToHexString(facts.app_hash)},
       {"app_hash_chain", absl::BytesToHexString(facts.app_hash_chain)},
-      {"digests", {{"events", nullptr}, {"gas", nullptr}, {"codes", nullptr}}},
+      {"digests",
+       {{"events", HexOrNull(facts.digests.events)},
+        {"gas", HexOrNull(facts.digests.gas)},
+        {"codes", HexOrNull(facts.digests.codes)}}},
       {"wall_s", Seconds(statistics.wall_nanos)},
       {"paced_wait_s", Seconds(statistics.paced_nanos)},
       {"restore_s", Seconds(facts.restore_nanos)},
@@ -76,8 +121,7 @@ json ReportToJson(const RunFacts& facts, const RunStatistics& statistics, const 
        PerBlock(statistics.allocated_bytes, statistics.block_ms.size())},
       {"stalls", statistics.stalls},
       {"stall_ms", static_cast<double>(statistics.stall_micros) / 1e3},
-      {"execution",
-       {{"phases", facts.phases}, {"native", 0}, {"matched", 0}, {"by_kind", json::object()}}},
+      {"execution", ExecutionToJson(facts)},
   };
 }
 

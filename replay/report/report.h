@@ -1,10 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "keeper/verify/phase_verifier.h"
 #include "nlohmann/json.hpp"
 #include "replay/recording/manifest.h"
+#include "replay/report/execution_digests.h"
 #include "replay/report/host.h"
 #include "replay/stats/run_statistics.h"
 
@@ -25,7 +28,10 @@ struct RunFacts {
   std::string app_hash;        // raw, of the last verified block
   std::string app_hash_chain;  // raw: SHA-256 of the verified blocks' app hashes, concatenated
   int64_t phases = 0;          // one begin, one end and one per transaction of the verified blocks
-  int64_t restore_nanos = 0;   // making the base state, not part of the measured time
+  // What native execution did; nothing where none was asked for.
+  std::optional<keeper::Coverage> coverage;
+  ExecutionDigests digests;
+  int64_t restore_nanos = 0;  // making the base state, not part of the measured time
 };
 
 // report.json, as docs/reports.md describes it.

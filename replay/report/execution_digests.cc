@@ -1,4 +1,4 @@
-#include "replay/engine/execution_digests.h"
+#include "replay/report/execution_digests.h"
 
 #include <string_view>
 
@@ -29,14 +29,15 @@ void ExecutionDigester::Add(int64_t height, keeper::PhaseKind kind, int index,
   if (tx && all_txs_) {
     codes_.Update(absl::StrCat(height, " ", index, " ", result->code, " ",
                                std::string(result->codespace), "\n"));
-    gas_.Update(absl::StrCat(height, " ", index, " ", result->gas_wanted, " ", result->gas_used,
-                             "\n"));
+    gas_.Update(
+        absl::StrCat(height, " ", index, " ", result->gas_wanted, " ", result->gas_used, "\n"));
   }
   if (!all_phases_) return;
-  std::string text =
-      absl::StrCat(height, " ", tx ? absl::StrCat(index)
-                               : kind == keeper::PhaseKind::kBeginBlock ? "begin" : "end",
-                   " ", result->events.size(), "\n");
+  std::string text = absl::StrCat(height, " ",
+                                  tx                                       ? absl::StrCat(index)
+                                  : kind == keeper::PhaseKind::kBeginBlock ? "begin"
+                                                                           : "end",
+                                  " ", result->events.size(), "\n");
   for (const keeper::sdk::Event& event : result->events) {
     AppendText(&text, event.type);
     absl::StrAppend(&text, event.attributes.size(), "\n");
