@@ -1,6 +1,7 @@
 #include "profiling/gperftools_profile.h"
 
 #include <dlfcn.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -91,6 +92,13 @@ GperftoolsCpuProfiler::~GperftoolsCpuProfiler() {
 }
 
 absl::Status GperftoolsCpuProfiler::Start(int hz) {
+  // The library refuses to work where SIGPROF has a handler, such as the one that our own sampler
+  // left.
+  struct sigaction ignore{};
+  ignore.sa_handler = SIG_IGN;
+  if (sigaction(SIGPROF, &ignore, nullptr) != 0) {
+    return absl::ErrnoToStatus(errno, "cannot ignore SIGPROF");
+  }
   const absl::StatusOr<Library> library = GetLibrary(hz);
   if (!library.ok()) return library.status();
   const char* directory = std::getenv("TMPDIR");
