@@ -53,7 +53,7 @@ Error Validate(const Keeper& k, const Context& ctx, const MsgBond& message) {
                              message.bond_address.ToString()));
   }
   if (!message.bond_provider_address.IsEmpty()) {
-    const std::string& text = ToText(k, message.bond_provider_address);
+    const std::string text = ToText(k, message.bond_provider_address);
     if (!Address(text).IsChain(chains::kTHOR)) {
       return Error(sdk::kErrUnknownRequest,
                    sdk::StrCat("bond provider address is NOT a THORChain address: ", text));

@@ -20,7 +20,7 @@ namespace {
 Error CheckProvider(const Keeper& k, const Context& ctx, const MsgLeave& message,
                     const NodeAccount& node) {
   const std::string& from = message.tx.from_address.ToString();
-  const std::string& address = ToText(k, message.node_address);
+  const std::string address = ToText(k, message.node_address);
   if (node.status != NodeStatus::Active) {
     return Error(sdk::kErrUnauthorized, sdk::StrCat(from, " is not authorized to manage ", address,
                                                     " when it is not Active"));

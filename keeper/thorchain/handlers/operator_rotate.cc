@@ -53,18 +53,19 @@ Error Rotate(const Keeper& k, const Context& ctx, const AccAddress& to, NodeAcco
     return InternalError(Error::New(std::string(from.status().message())),
                          "fail to get bond address");
   }
-  const std::string& node_text = ToText(k, node.node_address);
+  const std::string node_text = ToText(k, node.node_address);
+  const std::string to_text = ToText(k, to);
   Result<BondProviders> providers = GetBondProviders(k, ctx, node.node_address);
   if (!providers.ok()) {
     return InternalError(providers.error(),
                          sdk::StrCat("fail to get bond providers(", node_text, ")"));
   }
   if (HasProvider(*providers, to)) {
-    return Error::New(sdk::StrCat("operator ", ToText(k, to),
-                                  " is already a bond provider for node ", node_text));
+    return Error::New(
+        sdk::StrCat("operator ", to_text, " is already a bond provider for node ", node_text));
   }
   KEEPER_RETURN_IF_ERROR(AddOperatorIfNoProviders(k, ctx, node, &*providers));
-  node.bond_address = Address(ToText(k, to));
+  node.bond_address = Address(to_text);
   bool updated = false;
   for (BondProvider& provider : providers->providers) {
     if (provider.bond_address != *from) continue;
@@ -77,9 +78,9 @@ Error Rotate(const Keeper& k, const Context& ctx, const AccAddress& to, NodeAcco
   }
   SetBondProviders(k, ctx, *providers);
   SetNodeAccount(k, ctx, node);
-  ctx.events().Emit(sdk::Event("operator_rotate", {{"signer", ToText(k, *from)},
-                                                   {"node_address", node_text},
-                                                   {"operator_address", ToText(k, to)}}));
+  ctx.events().Emit(sdk::Event(
+      "operator_rotate",
+      {{"signer", ToText(k, *from)}, {"node_address", node_text}, {"operator_address", to_text}}));
   return {};
 }
 

@@ -43,9 +43,10 @@ Error Validate(const Keeper& k, const Context& ctx, const MsgReBond& message) {
     return NodeError(k, "bond providers", message.node_address, providers.error());
   }
   if (!HasProvider(*providers, message.signer)) {
+    // Texts of addresses hold until the next one is asked for.
+    const std::string signer = ToText(k, message.signer);
     return Error(sdk::kErrUnknownRequest,
-                 sdk::StrCat(ToText(k, message.signer), " is not bonded with ",
-                             ToText(k, message.node_address)));
+                 sdk::StrCat(signer, " is not bonded with ", ToText(k, message.node_address)));
   }
   if (!HasProvider(*providers, message.new_bond_provider_address)) {
     return Error(sdk::kErrUnknownRequest, "new bond address is not whitelisted for node account");
