@@ -3,6 +3,8 @@
 // go-multierror's Append: several errors as one without a code. Its text reaches users as the
 // reason of refunds.
 
+#include <string_view>
+
 #include "keeper/sdk/error.h"
 #include "keeper/sdk/str_cat.h"
 #include "keeper/thorchain/errors.h"

@@ -71,13 +71,13 @@ Error SendNative(const Keeper& k, const Context& ctx, const TxOutItem& item,
     const Result<Uint> deposited =
         DepositToTradeAccount(k, ctx, asset, item.coin.amount, recipient, Address(), item.in_hash);
     if (deposited.ok()) return {};
-    return MultiError(Error::New("fail to deposit to trade account"), deposited.error());
+    return InternalError(deposited.error(), "fail to deposit to trade account");
   }
   if (asset.IsSecured()) {
     const Result<Coin> deposited = DepositSecuredAsset(
         k, ctx, asset.GetLayer1Asset(), item.coin.amount, recipient, Address(), item.in_hash);
     if (deposited.ok()) return {};
-    return MultiError(Error::New("fail to deposit secured asset"), deposited.error());
+    return InternalError(deposited.error(), "fail to deposit secured asset");
   }
   for (const std::string_view module :
        {kReserveModule, kAffiliateCollectorModule, kTcyClaimingModule}) {
