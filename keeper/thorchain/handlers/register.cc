@@ -3,6 +3,7 @@
 #include <array>
 #include <string>
 
+#include "keeper/thorchain/handlers/ban.h"
 #include "keeper/thorchain/handlers/deposit.h"
 #include "keeper/thorchain/handlers/errata.h"
 #include "keeper/thorchain/handlers/mimir.h"
@@ -15,6 +16,9 @@
 #include "keeper/thorchain/handlers/set_node_keys.h"
 #include "keeper/thorchain/handlers/set_version.h"
 #include "keeper/thorchain/handlers/solvency.h"
+#include "keeper/thorchain/handlers/tss_keysign_fail.h"
+#include "keeper/thorchain/handlers/tss_pool.h"
+#include "keeper/thorchain/handlers/upgrade.h"
 
 namespace blockreplay::keeper::thorchain {
 namespace {
@@ -49,34 +53,17 @@ constexpr std::array kUnrouted{
 
 // Messages with a service that have no handler here (yet).
 constexpr std::array kNotNative{
-    "/types.MsgApproveUpgrade",
-    "/types.MsgBan",
-    "/types.MsgProposeUpgrade",
-    "/types.MsgRejectUpgrade",
-    "/types.MsgTssKeysignFail",
-    "/types.MsgTssPool",
-    "/cosmos.auth.v1beta1.MsgUpdateParams",
-    "/cosmos.authz.v1beta1.MsgExec",
-    "/cosmos.authz.v1beta1.MsgGrant",
-    "/cosmos.authz.v1beta1.MsgRevoke",
-    "/cosmos.bank.v1beta1.MsgMultiSend",
-    "/cosmos.bank.v1beta1.MsgSetSendEnabled",
-    "/cosmos.bank.v1beta1.MsgUpdateParams",
-    "/cosmos.consensus.v1.MsgUpdateParams",
-    "/cosmos.upgrade.v1beta1.MsgCancelUpgrade",
-    "/cosmos.upgrade.v1beta1.MsgSoftwareUpgrade",
-    "/cosmwasm.wasm.v1.MsgClearAdmin",
-    "/cosmwasm.wasm.v1.MsgExecuteContract",
-    "/cosmwasm.wasm.v1.MsgInstantiateContract",
-    "/cosmwasm.wasm.v1.MsgInstantiateContract2",
-    "/cosmwasm.wasm.v1.MsgMigrateContract",
-    "/cosmwasm.wasm.v1.MsgStoreCode",
-    "/cosmwasm.wasm.v1.MsgSudoContract",
-    "/cosmwasm.wasm.v1.MsgUpdateAdmin",
-    "/thorchain.denom.v1.MsgBurnTokens",
-    "/thorchain.denom.v1.MsgChangeDenomAdmin",
-    "/thorchain.denom.v1.MsgCreateDenom",
-    "/thorchain.denom.v1.MsgMintTokens",
+    "/cosmos.auth.v1beta1.MsgUpdateParams",     "/cosmos.authz.v1beta1.MsgExec",
+    "/cosmos.authz.v1beta1.MsgGrant",           "/cosmos.authz.v1beta1.MsgRevoke",
+    "/cosmos.bank.v1beta1.MsgMultiSend",        "/cosmos.bank.v1beta1.MsgSetSendEnabled",
+    "/cosmos.bank.v1beta1.MsgUpdateParams",     "/cosmos.consensus.v1.MsgUpdateParams",
+    "/cosmos.upgrade.v1beta1.MsgCancelUpgrade", "/cosmos.upgrade.v1beta1.MsgSoftwareUpgrade",
+    "/cosmwasm.wasm.v1.MsgClearAdmin",          "/cosmwasm.wasm.v1.MsgExecuteContract",
+    "/cosmwasm.wasm.v1.MsgInstantiateContract", "/cosmwasm.wasm.v1.MsgInstantiateContract2",
+    "/cosmwasm.wasm.v1.MsgMigrateContract",     "/cosmwasm.wasm.v1.MsgStoreCode",
+    "/cosmwasm.wasm.v1.MsgSudoContract",        "/cosmwasm.wasm.v1.MsgUpdateAdmin",
+    "/thorchain.denom.v1.MsgBurnTokens",        "/thorchain.denom.v1.MsgChangeDenomAdmin",
+    "/thorchain.denom.v1.MsgCreateDenom",       "/thorchain.denom.v1.MsgMintTokens",
     "/thorchain.scheduler.v1.MsgSchedule",
 };
 
@@ -100,6 +87,12 @@ void RegisterHandlers(Managers* managers, sdk::MessageRouter* router) {
   router->Register(NewObservedTxQuorumHandler(managers));
   router->Register(NewSolvencyHandler(managers));
   router->Register(NewSolvencyQuorumHandler(managers));
+  router->Register(NewBanHandler(managers));
+  router->Register(NewTssKeysignFailHandler(managers));
+  router->Register(NewTssPoolHandler(managers));
+  router->Register(NewProposeUpgradeHandler(managers));
+  router->Register(NewApproveUpgradeHandler(managers));
+  router->Register(NewRejectUpgradeHandler(managers));
   router->Register(NewSendHandler(managers));
 
   for (const char* type_url : kUnrouted) router->RegisterUnrouted(type_url);

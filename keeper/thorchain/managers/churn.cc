@@ -324,7 +324,9 @@ Error SetUpValidators(const Keeper& k, const Context& ctx) {
   if (active.empty() && ready.empty()) return Error::New("no validators available");
   const auto earlier = [&](const NodeAccount& a, const NodeAccount& b) {
     if (a.status_since != b.status_since) return a.status_since < b.status_since;
-    return ToText(k, a.node_address) < ToText(k, b.node_address);
+    // A copy: remembering the second text may move the first.
+    const std::string text = ToText(k, a.node_address);
+    return text < ToText(k, b.node_address);
   };
   std::sort(active.begin(), active.end(), earlier);
   std::sort(ready.begin(), ready.end(), earlier);
