@@ -16,7 +16,7 @@ from cli_test import FIXTURES, SMALL, TAIL, CliTest, manifest_of
 # Its transactions are executed natively to the last one.
 SENDS = os.path.join(FIXTURES, "regression/send-send")
 # The block of a successful send, which is its first transaction.
-SEND_HEIGHT = 4
+SEND_HEIGHT = 3
 GNO = os.path.join(FIXTURES, "gno-sends-300")
 
 
@@ -124,7 +124,7 @@ class FalsifiedExecution(CliTest):
         honest = self.report(SENDS, "--exec", "verify", "--quiet")["execution"]
         for edit, named in (("result-code", "    code:"), ("result-gas", "    gas used:"),
                             ("result-data", "    data:"), ("result-event", "    event 0 of"),
-                            ("phase-value", "    write to ")):
+                            ("tx-write", "    write to ")):
             with self.subTest(edit=edit):
                 recording = self.falsify(SENDS, edit, SEND_HEIGHT)
                 path = self.path("report.json")
@@ -149,10 +149,10 @@ class FalsifiedExecution(CliTest):
                 self.assertIn(named.strip(), differing[0]["text"])
 
     def test_begin_blocks_are_compared_too(self):
-        recording = self.falsify(SENDS, "begin-event", 5)
+        recording = self.falsify(SENDS, "begin-write", 5)
         text = self.run_tool("run", recording, "--exec", "verify", "--quiet", expect=3).stderr
         self.assertIn("BEGIN: height 5:", text)
-        self.assertIn("event 0 of", text)
+        self.assertIn("    write to ", text)
 
     def test_an_app_hash_that_differs_comes_first(self):
         recording = self.falsify(SENDS, "value", SEND_HEIGHT, "bank")

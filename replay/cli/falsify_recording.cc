@@ -71,19 +71,17 @@ bool Edit(const std::string& edit, const std::string& store, v1::Block* block) {
   } else if (edit == "result-event") {
     auto* event = block->mutable_response()->mutable_tx_results(0)->mutable_events(0);
     FlipFirstBit(event->mutable_attributes(0)->mutable_value());
-  } else if (edit == "begin-event") {
-    FlipFirstBit(block->mutable_response()->mutable_events(0)->mutable_type());
   } else if (edit != "none") {
     return false;
   }
   return true;
 }
 
-// The last write of the block's first transaction: no later one of that phase covers it.
-bool EditPhases(v1::BlockPhases* phases) {
+// The last write of the begin block or of the first transaction: no later one of that phase covers
+// it.
+bool EditPhases(v1::Phase::Kind kind, v1::BlockPhases* phases) {
   for (v1::Phase& phase : *phases->mutable_phases()) {
-    if (phase.kind() != v1::Phase::TX || phase.tx_index() != 0 || phase.writes_size() == 0)
-      continue;
+    if (phase.kind() != kind || phase.tx_index() != 0 || phase.writes_size() == 0) continue;
     FlipFirstBit(phase.mutable_writes(phase.writes_size() - 1)->mutable_value());
     return true;
   }
@@ -105,7 +103,8 @@ int Main(int argc, char** argv) {
     edit = edit.substr(8);
   }
   bool known = true;
-  const bool in_phases = edit == "phase-value";
+  const bool in_phases = edit == "tx-write" || edit == "begin-write";
+  const v1::Phase::Kind kind = edit == "begin-write" ? v1::Phase::BEGIN_BLOCK : v1::Phase::TX;
   std::string last_results_hash;
   std::string last_app_hash;
   const auto edit_block = [&](v1::Block* block) {
@@ -127,7 +126,7 @@ int Main(int argc, char** argv) {
     }
   };
   CopyRecording(argv[1], argv[2], edit_block, {}, [&](v1::BlockPhases* phases) {
-    if (in_phases && phases->height() == height) known = EditPhases(phases);
+    if (in_phases && phases->height() == height) known = EditPhases(kind, phases);
   });
   if (!known) std::fprintf(stderr, "cannot make this edit\n");
   return known ? 0 : 1;
