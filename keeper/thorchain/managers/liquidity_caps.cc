@@ -1,7 +1,7 @@
 #include "keeper/thorchain/managers/liquidity_caps.h"
 
 #include <algorithm>
-#include <utility>
+#include <vector>
 
 #include "keeper/thorchain/multi_error.h"
 #include "keeper/thorchain/state/funds.h"
@@ -14,13 +14,14 @@ namespace blockreplay::keeper::thorchain {
 namespace {
 
 // The bond of the lower two thirds of the nodes.
-Uint EffectiveSecurity(NodeAccounts nodes) {
-  std::stable_sort(nodes.begin(), nodes.end(),
-                   [](const auto& a, const auto& b) { return a->bond < b->bond; });
-  size_t count = nodes.size() * 2 / 3 + 1;
-  if (nodes.size() % 3 == 0) --count;
+Uint EffectiveSecurity(const NodeAccounts& nodes) {
+  std::vector<Uint> bonds;
+  for (const SharedNodeAccount& node : nodes) bonds.push_back(node->bond);
+  std::sort(bonds.begin(), bonds.end());
+  size_t count = bonds.size() * 2 / 3 + 1;
+  if (bonds.size() % 3 == 0) --count;
   Uint security;
-  for (size_t i = 0; i < std::min(count, nodes.size()); ++i) security += nodes[i]->bond;
+  for (size_t i = 0; i < std::min(count, bonds.size()); ++i) security += bonds[i];
   return security;
 }
 
