@@ -39,7 +39,9 @@ inline std::string_view WireText(const TxID& value) { return value.ToString(); }
 inline std::string_view WireText(const AccAddress& value) { return value.bytes(); }
 inline std::string WireText(const Uint& value) { return value.ToString(); }
 inline std::string WireText(const sdk::Int& value) { return value.ToString(); }
-inline std::string_view WireText(const Dec& value) { return value.text.empty() ? "0" : value.text; }
+inline std::string_view WireText(const Dec& value) {
+  return value.text.empty() ? std::string_view("0") : std::string_view(value.text);
+}
 
 template <typename Text>
 bool FromWireText(std::string_view bytes, Text* value) {
