@@ -6,6 +6,10 @@ function(blockreplay_compile_options target)
   # libstdc++ 12's stable_sort uses a function that it has itself deprecated; Clang reports that at the call.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>)
   blockreplay_code_generation_options(${target})
+  if(BLOCKREPLAY_SANITIZE)
+    # With sanitizers GCC 12 sees uninitialised members inside absl::InlinedVector that are not read.
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+  endif()
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
   if(BLOCKREPLAY_TIDY)
     set_target_properties(${target} PROPERTIES CXX_CLANG_TIDY clang-tidy-19)
