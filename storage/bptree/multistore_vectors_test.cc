@@ -72,13 +72,13 @@ TEST_P(MultistoreVectorsTest, ReproducesHashesAndRecords) {
     const auto root = main_->Commit(&batch);
     ASSERT_TRUE(root.ok());
     ASSERT_TRUE(base_->Commit(&batch).ok());
-    EXPECT_EQ(Hex(*root), step.at("main_root"));
+    EXPECT_EQ(step.at("main_root"), Hex(*root));
     const CommittedVersion commit{.version = version,
                                   .stores = {{"main", *root}, {"base", std::nullopt}}};
-    EXPECT_EQ(Hex(AppHash(commit.stores)), step.at("app_hash"));
+    EXPECT_EQ(step.at("app_hash"), Hex(AppHash(commit.stores)));
     EXPECT_EQ(AppHash({{"base", std::nullopt}, {"main", *root}}), AppHash(commit.stores));
-    EXPECT_EQ(Hex(EncodeCommit(commit)), step.at("commit_info_db_value"));
-    EXPECT_EQ(Hex(EncodeLatest(version)), step.at("latest_db_value"));
+    EXPECT_EQ(step.at("commit_info_db_value"), Hex(EncodeCommit(commit)));
+    EXPECT_EQ(step.at("latest_db_value"), Hex(EncodeLatest(version)));
     const auto decoded = DecodeCommit(EncodeCommit(commit));
     ASSERT_TRUE(decoded.ok()) << decoded.status();
     EXPECT_EQ(*decoded, commit);
@@ -97,7 +97,7 @@ TEST_P(MultistoreVectorsTest, ReproducesHashesAndRecords) {
       EXPECT_EQ(stored, value);
     }
     if (version % 2 == 0) Open(version);
-    EXPECT_EQ(Hex(main_->hash()), step.at("main_root"));
+    EXPECT_EQ(step.at("main_root"), Hex(main_->hash()));
   }
 }
 

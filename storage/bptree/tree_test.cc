@@ -133,7 +133,7 @@ TEST_P(TreeModeTest, ReproducesTheRecordedRoots) {
     Fixture fixture(options());
     for (const auto& version : scenario.at("versions")) {
       for (const auto& operation : version.at("ops")) fixture.Apply(operation);
-      ASSERT_EQ(Hex(fixture.Commit()), version.at("root")) << scenario.at("name");
+      ASSERT_EQ(version.at("root"), Hex(fixture.Commit())) << scenario.at("name");
       ASSERT_EQ(fixture.tree->size(), version.at("size")) << scenario.at("name");
       ASSERT_EQ(fixture.tree->height(), version.at("height")) << scenario.at("name");
       ++roots;
@@ -150,7 +150,7 @@ TEST_P(TreeModeTest, ReproducesTheRootsOfLargeTrees) {
     size_t next_root = 0;
     const auto expect_root = [&] {
       const auto& expected = rule.at("Roots").at(next_root++);
-      ASSERT_EQ(Hex(fixture.Commit()), expected.at("root")) << rule.at("Name");
+      ASSERT_EQ(expected.at("root"), Hex(fixture.Commit())) << rule.at("Name");
       ASSERT_EQ(fixture.tree->size(), expected.at("size"));
       ASSERT_EQ(fixture.tree->height(), expected.at("height"));
     };
@@ -176,10 +176,10 @@ TEST(TreeTest, WritesTheRecordsOfTheOriginal) {
   };
   for (int i = 0; i < 33; ++i)
     ASSERT_TRUE(fixture.tree->Set(number(i, "key%06d"), number(i, "val%d")).ok());
-  EXPECT_EQ(Hex(fixture.Commit()), dump.at("roots").at(0));
+  EXPECT_EQ(dump.at("roots").at(0), Hex(fixture.Commit()));
   ASSERT_TRUE(fixture.tree->Set("key000003", "new").ok());
   ASSERT_TRUE(fixture.tree->Delete("key000032").ok());
-  EXPECT_EQ(Hex(fixture.Commit()), dump.at("roots").at(1));
+  EXPECT_EQ(dump.at("roots").at(1), Hex(fixture.Commit()));
   std::map<std::string, std::string> expected;
   for (const std::string entry : dump.at("kv")) {
     const std::vector<std::string> parts = absl::StrSplit(entry, '=');

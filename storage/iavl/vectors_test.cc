@@ -46,7 +46,7 @@ TEST(TreeVectors, RootsOfAllScenariosInAllModes) {
       for (const auto& version : scenario["versions"]) {
         ASSERT_NO_FATAL_FAILURE(ApplyOps(version["ops"], tree.get()));
         EXPECT_EQ(tree->next_version(), version["version"]);
-        ASSERT_EQ(db.Commit(tree.get()), version["root"]) << version["version"];
+        ASSERT_EQ(version["root"], db.Commit(tree.get())) << version["version"];
         EXPECT_EQ(tree->version(), version["version"]);
         EXPECT_EQ(tree->size(), version["size"]);
         EXPECT_EQ(tree->height(), version["height"]);
@@ -54,7 +54,7 @@ TEST(TreeVectors, RootsOfAllScenariosInAllModes) {
       db.Flush(tree.get());
       tree = db.Load(mode.options.persist == Persist::kEvery ? mode.options : TreeOptions());
       ASSERT_NE(tree, nullptr);
-      EXPECT_EQ(Hex(tree->hash()), scenario["versions"].back()["root"]);
+      EXPECT_EQ(scenario["versions"].back()["root"], Hex(tree->hash()));
     }
   }
 }
@@ -97,7 +97,7 @@ void RunDatabaseScenario(const nlohmann::json& scenario, const Contents& start,
     EXPECT_EQ(tree->version(), step["version"]);
     // Go has no hash for an empty tree that was never saved.
     if (step["root"] != "") {
-      EXPECT_EQ(Hex(tree->hash()), step["root"]);
+      EXPECT_EQ(step["root"], Hex(tree->hash()));
     }
     if (step.contains("first_version")) {
       const auto first = tree->FirstVersion();
@@ -211,7 +211,7 @@ TEST(ExportVectors, StreamsAndImportedDatabases) {
       if (every) {
         const auto view = tree->GetImmutable(at);
         ASSERT_TRUE(view.ok()) << view.status();
-        EXPECT_EQ(Hex((*view)->hash()), scenario["root"]);
+        EXPECT_EQ(scenario["root"], Hex((*view)->hash()));
         EXPECT_EQ(ExportRows(**view), expected);
       }
 
@@ -221,7 +221,7 @@ TEST(ExportVectors, StreamsAndImportedDatabases) {
         if (small) import_options.memory_limit = 0;
         auto imported = Import(&target, expected, at, mode.options, import_options);
         ASSERT_TRUE(imported.ok()) << imported.status();
-        EXPECT_EQ(Hex((*imported)->hash()), scenario["root"]);
+        EXPECT_EQ(scenario["root"], Hex((*imported)->hash()));
         EXPECT_EQ((*imported)->version(), at);
         if (mode.options.fast_nodes && !scenario["imported_db"].is_null()) {
           const Contents pairs = Pairs(scenario["imported_db"]);
@@ -230,7 +230,7 @@ TEST(ExportVectors, StreamsAndImportedDatabases) {
         }
         for (size_t i = 0; i < scenario["after_import"].size(); ++i) {
           ASSERT_NO_FATAL_FAILURE(ApplyOps(scenario["after_import"][i], imported->get()));
-          EXPECT_EQ(target.Commit(imported->get()), scenario["after_roots"][i]);
+          EXPECT_EQ(scenario["after_roots"][i], target.Commit(imported->get()));
         }
         target.Flush(imported->get());
         TreeOptions plain = mode.options;
@@ -258,12 +258,12 @@ TEST(ExportVectors, ImportInMemory) {
     for (size_t i = 0; i < scenario["after_import"].size(); ++i) {
       if (i == 1) db.Flush(tree->get());
       ASSERT_NO_FATAL_FAILURE(ApplyOps(scenario["after_import"][i], tree->get()));
-      EXPECT_EQ(db.Commit(tree->get()), scenario["after_roots"][i]);
+      EXPECT_EQ(scenario["after_roots"][i], db.Commit(tree->get()));
     }
     db.Flush(tree->get());
     const std::unique_ptr<Tree> again = db.Load(TreeOptions());
     ASSERT_NE(again, nullptr);
-    EXPECT_EQ(Hex(again->hash()), scenario["after_roots"].back());
+    EXPECT_EQ(scenario["after_roots"].back(), Hex(again->hash()));
     EXPECT_EQ(ExportRows(**again->GetImmutable(again->version())),
               ExportRows(**(*tree)->GetImmutable((*tree)->version())));
   }

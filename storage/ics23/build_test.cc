@@ -40,7 +40,7 @@ TEST(SimpleMap, RootIsTheAppHash) {
     for (const auto& version : scenario["versions"]) {
       const std::vector<NamedHash> stores = Stores(version["store_hashes"]);
       const Hash root = SimpleMapRoot(stores);
-      EXPECT_EQ(absl::BytesToHexString(Bytes(root)), version["app_hash"]) << scenario["name"];
+      EXPECT_EQ(version["app_hash"], absl::BytesToHexString(Bytes(root))) << scenario["name"];
       for (size_t i = 0; i < stores.size(); ++i) {
         const CommitmentProof proof = MakeSimpleMapProof(stores, i);
         EXPECT_TRUE(VerifyMembership(TendermintSpec(), Bytes(root), proof, stores[i].name,
@@ -60,18 +60,18 @@ TEST(SimpleMap, ProofsAreTheNodes) {
     const auto& version = vectors["multistore"]["versions"][p["height"].get<size_t>() - 1];
     const std::vector<NamedHash> stores = Stores(version["store_hashes"]);
     size_t index = 0;
-    while (stores[index].name != p["store"]) ++index;
-    EXPECT_EQ(absl::BytesToHexString(MakeSimpleMapProof(stores, index).SerializeAsString()),
-              p["simple_proof"]);
+    while (p["store"] != stores[index].name) ++index;
+    EXPECT_EQ(p["simple_proof"],
+              absl::BytesToHexString(MakeSimpleMapProof(stores, index).SerializeAsString()));
 
     CommitmentProof in_store;
     ASSERT_TRUE(
         in_store.ParseFromString(absl::HexStringToBytes(p["iavl_proof"].get<std::string>())));
     const std::string key = absl::HexStringToBytes(p["key"].get<std::string>());
-    EXPECT_EQ(absl::BytesToHexString(MakeQueryProofOps(key, in_store, stores[index].name,
+    EXPECT_EQ(p["proof_ops"],
+              absl::BytesToHexString(MakeQueryProofOps(key, in_store, stores[index].name,
                                                        MakeSimpleMapProof(stores, index))
-                                         .SerializeAsString()),
-              p["proof_ops"]);
+                                         .SerializeAsString()));
     ++proofs;
   }
   EXPECT_EQ(proofs, 112);

@@ -80,9 +80,9 @@ const Case& FindCase(const std::vector<Case>& cases, const std::string& name) {
 }
 
 TEST(Specs, EqualTheStandardsProtobufs) {
-  EXPECT_EQ(absl::BytesToHexString(IavlSpec().SerializeAsString()), Vectors()["iavl_spec"]);
-  EXPECT_EQ(absl::BytesToHexString(TendermintSpec().SerializeAsString()),
-            Vectors()["tendermint_spec"]);
+  EXPECT_EQ(Vectors()["iavl_spec"], absl::BytesToHexString(IavlSpec().SerializeAsString()));
+  EXPECT_EQ(Vectors()["tendermint_spec"],
+            absl::BytesToHexString(TendermintSpec().SerializeAsString()));
 }
 
 TEST(Verify, AcceptsWhatTheNodeProved) {
