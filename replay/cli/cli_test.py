@@ -458,9 +458,14 @@ class KeptDatabase(CliTest):
         for persist in ("deferred", "every"):
             db = self.path("db-" + persist)
             args = (TAIL, "--db", db, "--persist", persist)
-            self.run_tool("run", *args, "--to", "44")
+            report = self.report(*args, "--to", "44")
+            manifest = manifest_of(TAIL)
+            self.assertEqual(report["base"], {"height": manifest["base_height"],
+                                              "app_hash": manifest["base_app_hash"]})
+            app_hash = report["app_hash"]
             report = self.report(*args, "--resume", "--to", "47")
             self.assertEqual(report["blocks_verified"], 3)
+            self.assertEqual(report["base"], {"height": 44, "app_hash": app_hash})
             report = self.report(*args, "--resume")
             self.assertEqual(report["app_hash"], manifest_of(TAIL)["final_app_hash"])
             # Once more: there is nothing left to do.

@@ -4,6 +4,7 @@
 usage: execution_test.py BLOCKREPLAY FALSIFY_RECORDING FIXTURES [unittest arguments]
 """
 
+import hashlib
 import json
 import os
 import re
@@ -76,6 +77,27 @@ class Verify(CliTest):
         falsified = self.falsify(SENDS, "result-gas", SEND_HEIGHT)
         self.assertEqual(self.verify(falsified, expect=3)["digests"], digests)
         self.assertNotEqual(self.verify(SENDS, "--to", "6")["digests"]["gas"], digests["gas"])
+
+    def test_results_are_what_the_digests_are_of(self):
+        for args in ((), ("--repeat-block", "2"), ("--passes", "2")):
+            path = self.path("results.jsonl")
+            report = self.verify(SENDS, "--results", path, *args)
+            with open(path, encoding="utf-8") as file:
+                lines = [json.loads(line) for line in file]
+            self.assertEqual(len(lines), 2 * manifest_of(SENDS)["blocks"] + manifest_of(SENDS)["notes"]["txs"])
+            txs = [line for line in lines if line["phase"] == "tx"]
+            for name, fields in (("codes", ("code", "codespace")), ("gas", ("gas_wanted", "gas_used"))):
+                text = "".join(f"{tx['height']} {tx['index']} {tx[fields[0]]} {tx[fields[1]]}\n" for tx in txs)
+                self.assertEqual(hashlib.sha256(text.encode()).hexdigest(), report["digests"][name])
+            self.assertTrue(all(tx["events"] and tx["kind"] for tx in txs))
+            # What is not executed has no answer, not the recorded one.
+            unanswered = [line for line in lines if not line["native"]]
+            self.assertLessEqual({tuple(line) for line in unanswered}, {("height", "phase", "native")})
+            times = report["execution"]["phases"] // len(lines)
+            self.assertEqual(times * (len(lines) - len(unanswered)), report["execution"]["native"])
+
+    def test_results_need_execution(self):
+        self.assertIn("--exec verify", self.error_of("run", SENDS, "--results", self.path("results.jsonl")))
 
     def test_repetitions_and_passes_count_each_execution(self):
         once = self.verify(SENDS)["execution"]

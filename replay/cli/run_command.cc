@@ -124,6 +124,7 @@ void PrintSummary(const RunPlan& plan, const RunResult& result) {
   const RunOptions& options = plan.options;
   if (!options.report.empty()) std::printf("report      %s\n", options.report.c_str());
   if (!options.csv.empty()) std::printf("CSV         %s\n", options.csv.c_str());
+  if (!options.results.empty()) std::printf("results     %s\n", options.results.c_str());
   for (const std::string& file : result.profiles) {
     std::printf("profile     %s  (go tool pprof -http=: %s)\n", file.c_str(), file.c_str());
   }
@@ -284,6 +285,10 @@ void AddOptions(CLI::App* command, RunOptions* options) {
   command->add_option("--report", options->report, "Write the measurements as JSON")
       ->type_name("FILE");
   command->add_option("--csv", options->csv, "Write a row for each block as CSV")
+      ->type_name("FILE");
+  command
+      ->add_option("--results", options->results,
+                   "Write what native code answered, a JSON line for each phase")
       ->type_name("FILE");
   command
       ->add_option("--bundle", options->bundle, "On a mismatch, put the evidence into this folder")

@@ -42,6 +42,7 @@ struct RunOptions {
 
   std::string report;
   std::string csv;
+  std::string results;
   std::string bundle;
   bool quiet = false;
 

@@ -21,6 +21,7 @@
 #include "replay/recording/block_source.h"
 #include "replay/recording/sha256.h"
 #include "replay/report/csv.h"
+#include "replay/report/results_file.h"
 #include "replay/report/version.h"
 #include "replay/verify/block_verifier.h"
 #include "replay/verify/bundle.h"
@@ -64,6 +65,7 @@ class Runner {
     }
     measurement_.Stop();
     if (csv_) Note(csv_->Finish());
+    if (results_) Note(results_->Finish());
     if (profiles_ != nullptr) {
       Note(profiles_->Finish());
       result_.profiles = profiles_->files();
@@ -115,6 +117,12 @@ class Runner {
       if (!csv.ok()) return csv.status();
       csv_ = std::make_unique<CsvFile>(*std::move(csv));
     }
+    if (!options.results.empty() && verifier_ != nullptr) {
+      absl::StatusOr<ResultsFile> results = ResultsFile::Create(options.results);
+      if (!results.ok()) return results.status();
+      results_ = std::make_unique<ResultsFile>(*std::move(results));
+      verifier_->WriteResultsTo(results_.get());
+    }
     for (int64_t pass = 1; pass <= options.passes && result_.outcome == RunOutcome::kVerified;
          ++pass) {
       if (pass > 1) {
@@ -160,6 +168,10 @@ class Runner {
     const int64_t next = version == 0 ? first : version + 1;
     last_app_hash_ = version == 0 ? std::string() : RawHash(multistore->app_hash());
     last_results_hash_.clear();
+    if (pass == 1) {
+      result_.facts.base_height = version;
+      result_.facts.base_app_hash = last_app_hash_;
+    }
     if (result_.facts.app_hash.empty()) result_.facts.app_hash = last_app_hash_;
 
     BlockSource source(plan_.options.recording, plan_.manifest, std::max(first, version));
@@ -371,6 +383,7 @@ class Runner {
   Sha256 app_hash_chain_;
   std::unique_ptr<VerifyExecutor> verifier_;  // null with --exec apply
   std::unique_ptr<CsvFile> csv_;
+  std::unique_ptr<ResultsFile> results_;
   std::unique_ptr<ProfilingSession> profiles_;
   // Of the last block that was replayed, or of the state that the replay started from; empty where
   // not known.

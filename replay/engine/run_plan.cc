@@ -42,6 +42,9 @@ absl::Status CheckOptions(const RunOptions& options) {
   if (options.persist == storage::Persistence::kDeferred && options.keep_recent == 0) {
     return Usage("--keep-recent 0 keeps every version, which needs --persist every");
   }
+  if (!options.results.empty() && options.exec == ExecutionMode::kApply) {
+    return Usage("--results needs --exec verify: applying recorded writes executes nothing");
+  }
   const bool series = options.profile_every > 0 || options.profile_slower_than_ms > 0;
   if (series != !options.profile_dir.empty()) {
     return Usage(series ? "--profile-every and --profile-slower-than need --profile-dir DIR"
@@ -56,8 +59,9 @@ absl::Status CheckOptions(const RunOptions& options) {
 }
 
 absl::Status CheckOutputs(const RunOptions& options) {
-  for (const std::string* path : {&options.report, &options.csv, &options.cpu_profile,
-                                  &options.wall_profile, &options.heap_profile}) {
+  for (const std::string* path :
+       {&options.report, &options.csv, &options.results, &options.cpu_profile,
+        &options.wall_profile, &options.heap_profile}) {
     if (path->empty()) continue;
     if (absl::Status status = CheckWritable(*path); !status.ok()) return status;
   }

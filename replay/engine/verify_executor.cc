@@ -99,6 +99,7 @@ void VerifyExecutor::OnStart(keeper::PhaseKind kind, int /*index*/, const std::s
   static const profiling::LabelId kEndBlock = profiling::InternLabel("end_block");
   switch (kind) {
     case keeper::PhaseKind::kTx: {
+      kind_name_ = name;
       phase_label_.emplace(profiling::LabelKey::kPhase, kDeliverTx);
       const auto [known, added] = kind_labels_.try_emplace(name);
       if (added) known->second = profiling::InternLabel(name);
@@ -123,7 +124,11 @@ void VerifyExecutor::OnFinish(keeper::PhaseKind kind, int index,
   clock_->Enter(Phase::kApply);
   kind_label_.reset();
   phase_label_.reset();
-  if (height_ > digested_height_) digester_.Add(height_, kind, index, result);
+  if (height_ <= digested_height_) return;
+  digester_.Add(height_, kind, index, result);
+  if (results_ != nullptr) {
+    results_->Append(ResultLine(height_, kind, index, kind_name_, result));
+  }
 }
 
 }  // namespace blockreplay::replay

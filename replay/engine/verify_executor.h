@@ -15,6 +15,7 @@
 #include "replay/recording/manifest.h"
 #include "replay/recording/recording_reader.h"
 #include "replay/report/execution_digests.h"
+#include "replay/report/results_file.h"
 #include "replay/stats/phases.h"
 #include "storage/multistore/multistore.h"
 
@@ -38,6 +39,10 @@ class VerifyExecutor : private keeper::PhaseObserver {
   // again with the same block, executes it again. A difference is no error.
   absl::Status Verify(const v1::Block& block);
 
+  // From now on each phase's answer goes there too, once for each block. Must outlive the
+  // executor's use.
+  void WriteResultsTo(ResultsFile* results) { results_ = results; }
+
   // Of all blocks so far, counted as often as they were executed.
   const keeper::Coverage& coverage() const { return verifier_.coverage(); }
   // Of each block's first execution. To be called once, at the end.
@@ -56,6 +61,8 @@ class VerifyExecutor : private keeper::PhaseObserver {
   const std::unique_ptr<keeper::Chain> chain_;
   keeper::PhaseVerifier verifier_;
   ExecutionDigester digester_;
+  ResultsFile* results_ = nullptr;
+  std::string kind_name_;  // of the transaction at hand
   std::unordered_map<std::string, profiling::LabelId> kind_labels_;
 
   storage::Multistore* multistore_ = nullptr;

@@ -85,6 +85,11 @@ json ReportToJson(const RunFacts& facts, const RunStatistics& statistics, const 
         {"chain_id", facts.chain_id},
         {"first", facts.first_height},
         {"last", facts.last_height}}},
+      {"base",
+       {{"height", facts.base_height},
+        {"app_hash", facts.base_app_hash.empty()
+                         ? json(nullptr)
+                         : json(absl::BytesToHexString(facts.base_app_hash))}}},
       {"host", host.ToJson()},
       {"options", facts.options},
       {"outcome", facts.outcome},

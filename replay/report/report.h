@@ -24,6 +24,9 @@ struct RunFacts {
   // "verified", "app_hash_mismatch", …: how the run ended, with the exit status that says it.
   std::string outcome;
   int exit_status = 0;
+  // The state that the first pass started from; height 0 and no hash for an empty one.
+  int64_t base_height = 0;
+  std::string base_app_hash;  // raw
   int64_t blocks_verified = 0;
   std::string app_hash;        // raw, of the last verified block
   std::string app_hash_chain;  // raw: SHA-256 of the verified blocks' app hashes, concatenated
