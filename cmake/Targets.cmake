@@ -23,10 +23,37 @@ function(blockreplay_code_generation_options target)
     target_compile_options(${target} PUBLIC -fsanitize=${BLOCKREPLAY_SANITIZE} -fno-sanitize-recover=all)
     target_link_options(${target} PUBLIC -fsanitize=${BLOCKREPLAY_SANITIZE})
   endif()
+  blockreplay_pgo_options(${target})
   if(BLOCKREPLAY_FUZZ)
     # The fuzzer is guided by the coverage of the code under test, not only of its entry point.
     target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
   endif()
+endfunction()
+
+# Profile-guided optimisation: BLOCKREPLAY_PGO=generate instruments, =use optimises with what the instrumented program
+# wrote to BLOCKREPLAY_PGO_DIR (pgo.sh). Counters are atomic because trees are hashed by several threads.
+function(blockreplay_pgo_options target)
+  if(NOT BLOCKREPLAY_PGO)
+    return()
+  endif()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # Names of profiles are relative to the build tree, so that one build reads what another one wrote.
+    set(flags -fprofile-update=atomic -fprofile-prefix-path=${CMAKE_BINARY_DIR})
+    if(BLOCKREPLAY_PGO STREQUAL "generate")
+      list(APPEND flags -fprofile-generate=${BLOCKREPLAY_PGO_DIR})
+    else()
+      # What the training did not reach is optimised as without a profile, not for size. The optimiser inlines
+      # other things than in the release build, where its guesses about uninitialised variables are errors.
+      list(APPEND flags -fprofile-use=${BLOCKREPLAY_PGO_DIR} -fprofile-partial-training -Wno-missing-profile
+           -Wno-error=maybe-uninitialized)
+    endif()
+  elseif(BLOCKREPLAY_PGO STREQUAL "generate")
+    set(flags -fprofile-instr-generate -fprofile-update=atomic)
+  else()
+    set(flags -fprofile-instr-use=${BLOCKREPLAY_PGO_DIR}/default.profdata -Wno-profile-instr-unprofiled)
+  endif()
+  target_compile_options(${target} PRIVATE ${flags})
+  target_link_options(${target} PUBLIC ${flags})
 endfunction()
 
 # blockreplay_library(NAME SOURCES ... DEPS ...)
