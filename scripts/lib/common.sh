@@ -24,6 +24,9 @@ BLOCKREPLAY_PACKAGES=(
   libgtest-dev libgmock-dev libbenchmark-dev
 )
 
+# What scripts/perf needs besides: statistics.
+BLOCKREPLAY_PERF_PACKAGES=(python3-scipy python3-numpy)
+
 # Prints the packages of the arguments that are not installed.
 missing_packages() {
   local package
