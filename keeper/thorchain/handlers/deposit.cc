@@ -113,8 +113,7 @@ Error ReadMemo(const Keeper& k, const Context& ctx, const TxID& id, const Addres
                MsgDeposit* message, Memo* memo) {
   const Coin& coin = message->coins.front();
   if (IsBlank(message->memo)) {
-    const Result<std::string> reference =
-        ReferenceFromAmount(k, ctx, coin.asset, coin.amount.ToUint64());
+    const Result<std::string> reference = ReferenceFromNativeAmount(k, ctx, coin.amount.ToUint64());
     if (!reference.ok()) {
       return Error::Opaque("memoless native deposit failed", reference.error());
     }

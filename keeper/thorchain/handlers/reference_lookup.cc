@@ -30,20 +30,9 @@ void TrackUsage(const Keeper& k, const Context& ctx, const Asset& asset, const s
   (void)GetConfigInt64(k, ctx, ConstantName::kMemolessTxnMaxUse);
 }
 
-}  // namespace
-
-Result<std::string> ReferenceFromAmount(const Keeper& k, const Context& ctx, const Asset& asset,
-                                        uint64_t amount) {
-  if (asset.IsEmpty()) return Error::New("asset is empty for reference generation");
-  if (amount == 0) return Error::New("zero amount in transaction for reference generation");
-  int64_t decimals = 0;
-  if (asset.IsGasAsset()) {
-    decimals = asset.chain.GetGasAssetDecimal();
-  } else {
-    KEEPER_ASSIGN_OR_RETURN(const Pool pool, GetPool(k, ctx, asset));
-    // A pool without the number has the usual one.
-    decimals = pool.decimals == 0 ? kDecimals : pool.decimals;
-  }
+// The last digits that an amount of so many decimals has.
+Result<std::string> ReferenceFromDigits(const Keeper& k, const Context& ctx, uint64_t amount,
+                                        int64_t decimals) {
   const int64_t count = GetConfigInt64(k, ctx, ConstantName::kMemolessTxnRefCount);
   const size_t length = ReferenceLength(count);
   if (length > kLongestReference) {
@@ -61,6 +50,29 @@ Result<std::string> ReferenceFromAmount(const Keeper& k, const Context& ctx, con
                                   " is divisible by modulus ", modulus));
   }
   return PadReference(length, std::to_string(reference));
+}
+
+}  // namespace
+
+Result<std::string> ReferenceFromNativeAmount(const Keeper& k, const Context& ctx,
+                                              uint64_t amount) {
+  if (amount == 0) return Error::New("zero amount in transaction for reference generation");
+  return ReferenceFromDigits(k, ctx, amount, kDecimals);
+}
+
+Result<std::string> ReferenceFromAmount(const Keeper& k, const Context& ctx, const Asset& asset,
+                                        uint64_t amount) {
+  if (asset.IsEmpty()) return Error::New("asset is empty for reference generation");
+  if (amount == 0) return Error::New("zero amount in transaction for reference generation");
+  int64_t decimals = 0;
+  if (asset.IsGasAsset()) {
+    decimals = asset.chain.GetGasAssetDecimal();
+  } else {
+    KEEPER_ASSIGN_OR_RETURN(const Pool pool, GetPool(k, ctx, asset));
+    // A pool without the number has the usual one.
+    decimals = pool.decimals == 0 ? kDecimals : pool.decimals;
+  }
+  return ReferenceFromDigits(k, ctx, amount, decimals);
 }
 
 std::string ResolveReference(const Keeper& k, const Context& ctx, const Asset& asset, const Tx& tx,

@@ -8,7 +8,9 @@
 
 namespace blockreplay::keeper::thorchain {
 
-// The reference in an amount of the asset.
+// The reference in an amount that came by a deposit, whose coins all have eight decimals.
+Result<std::string> ReferenceFromNativeAmount(const Keeper& k, const Context& ctx, uint64_t amount);
+// The reference in an amount of the asset that was observed on its chain.
 Result<std::string> ReferenceFromAmount(const Keeper& k, const Context& ctx, const Asset& asset,
                                         uint64_t amount);
 // The memo that the transaction means: its own, or if that is a reference the registered one, empty
