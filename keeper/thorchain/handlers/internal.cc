@@ -27,6 +27,7 @@
 #include "keeper/thorchain/handlers/tcy_unstake.h"
 #include "keeper/thorchain/handlers/trade_account.h"
 #include "keeper/thorchain/handlers/unbond.h"
+#include "keeper/thorchain/handlers/wasm_exec.h"
 #include "keeper/thorchain/handlers/withdraw_liquidity.h"
 
 namespace blockreplay::keeper::thorchain {
