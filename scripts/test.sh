@@ -13,7 +13,8 @@ case "${1:-}" in
 esac
 
 preset=${PRESET:-release}
-install_packages "${BLOCKREPLAY_PACKAGES[@]}" "${BLOCKREPLAY_PERF_PACKAGES[@]}" shellcheck
+install_packages "${BLOCKREPLAY_PACKAGES[@]}" "${BLOCKREPLAY_PERF_PACKAGES[@]}" "${BLOCKREPLAY_PERF_TEST_PACKAGES[@]}" \
+  shellcheck
 build_preset "$preset"
 
 say "Running the tests"

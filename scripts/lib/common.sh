@@ -27,6 +27,9 @@ BLOCKREPLAY_PACKAGES=(
 # What scripts/perf needs besides: statistics.
 BLOCKREPLAY_PERF_PACKAGES=(python3-scipy python3-numpy)
 
+# What their tests exercise: job arrays on a Slurm of one machine, and GNU parallel. Tests of Slurm are skipped without.
+BLOCKREPLAY_PERF_TEST_PACKAGES=(slurm-wlm munge parallel)
+
 # Prints the packages of the arguments that are not installed.
 missing_packages() {
   local package

@@ -81,7 +81,7 @@ def parse_arguments(argv: list[str]) -> tuple[argparse.Namespace, tuple[str, ...
                         help="a run over the limits is repeated so often (default 3)")
     parser.add_argument("--lock", default=DEFAULT_LOCK, metavar="FILE", help=argparse.SUPPRESS)
     parser.add_argument("--out", metavar="DIR", help="where results go (default runs/ab/<time>)")
-    arguments = parser.parse_args(own)
+    arguments = parser.parse_intermixed_args(own)
     if sum([arguments.aa, arguments.matrix is not None]) + (arguments.candidate is not None) != 1:
         parser.error("give BASE and CANDIDATE, or --aa BASE, or --matrix SWITCHES BASE")
     if arguments.pairs < 2:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .errors import PerfError
-from .sides import Side
+from .sides import Side, database_options
 
 READ_SIZE = 1 << 20
 
@@ -69,7 +69,7 @@ def run_tool(command: list[str], what: str) -> None:
 def make_base(side: Side, recording: Recording, common: tuple[str, ...], path: Path) -> None:
     """Restores the base state and replays up to the height that runs start from."""
     run_tool([str(side.binary), "run", str(recording.path), "--db", str(path), "--to",
-              str(recording.base_height), "--quiet", *common, *side.options],
+              str(recording.base_height), "--quiet", *database_options((*common, *side.options))],
              f"making the database of {recording.name} at height {recording.base_height}")
 
 

@@ -50,6 +50,20 @@ class Side:
         return value
 
 
+# What the contents and the shape of a database depend on; nothing else is needed to make one.
+DATABASE_OPTIONS = ("--persist", "--keep-recent", "--seek-compaction", "--cache-mb", "--threads")
+
+
+def database_options(options: tuple[str, ...]) -> list[str]:
+    """Those of DATABASE_OPTIONS, with their values: databases are made without executing or pacing."""
+    kept: list[str] = []
+    for index, option in enumerate(options):
+        name, equals, _ = option.partition("=")
+        if name in DATABASE_OPTIONS:
+            kept += [option] if equals else list(options[index:index + 2])
+    return kept
+
+
 def split_options(text: str) -> tuple[str, ...]:
     try:
         return tuple(shlex.split(text))

@@ -362,6 +362,10 @@ class Sides(unittest.TestCase):
         self.assertEqual(sides.Side("x", Path("x")).persistence(("--persist=every",)), "every")
         self.assertEqual(sides.Side("x", Path("x")).persistence(()), "deferred")
 
+    def test_databases_are_made_without_executing_or_pacing(self) -> None:
+        options = ("--exec", "verify", "--persist", "every", "--pace=1", "--cache-mb=64", "--threads", "2")
+        self.assertEqual(sides.database_options(options), ["--persist", "every", "--cache-mb=64", "--threads", "2"])
+
 
 class GoogleBenchmark(unittest.TestCase):
     def test_values(self) -> None:
