@@ -30,8 +30,8 @@ function(blockreplay_code_generation_options target)
   endif()
 endfunction()
 
-# Profile-guided optimisation: BLOCKREPLAY_PGO=generate instruments, =use optimises with what the instrumented program
-# wrote to BLOCKREPLAY_PGO_DIR (pgo.sh). Counters are atomic because trees are hashed by several threads.
+# Profile-guided optimisation (docs/pgo.md): BLOCKREPLAY_PGO=generate instruments, =use optimises with what the
+# instrumented program wrote to BLOCKREPLAY_PGO_DIR, =sample with branches that perf sampled (Clang). Counters are atomic because trees are hashed by several threads.
 function(blockreplay_pgo_options target)
   if(NOT BLOCKREPLAY_PGO)
     return()
@@ -47,6 +47,8 @@ function(blockreplay_pgo_options target)
       list(APPEND flags -fprofile-use=${BLOCKREPLAY_PGO_DIR} -fprofile-partial-training -Wno-missing-profile
            -Wno-error=maybe-uninitialized)
     endif()
+  elseif(BLOCKREPLAY_PGO STREQUAL "sample")
+    set(flags -fprofile-sample-use=${BLOCKREPLAY_PGO_DIR}/default.afdo)
   elseif(BLOCKREPLAY_PGO STREQUAL "generate")
     set(flags -fprofile-instr-generate -fprofile-update=atomic)
   else()
