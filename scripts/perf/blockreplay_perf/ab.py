@@ -13,7 +13,7 @@ from . import render
 from .analysis import Outcome, analyse, conclude
 from .benches import find_benchmarks, programs_in
 from .database import plan_recording
-from .errors import PerfError, run_main
+from .errors import Parser, PerfError, run_main
 from .machine import DEFAULT_LOCK, Limits, MachineLock, StartGate, default_cpus
 from .metrics import BY_NAME
 from .reports import Check, compare_results
@@ -42,8 +42,7 @@ examples:
 
 def parse_arguments(argv: list[str]) -> tuple[argparse.Namespace, tuple[str, ...]]:
     own, rest = (argv[:argv.index("--")], argv[argv.index("--") + 1:]) if "--" in argv else (argv, [])
-    parser = argparse.ArgumentParser(prog="ab.sh", description=DESCRIPTION, epilog=EPILOG,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser("ab.sh", DESCRIPTION, EPILOG)
     parser.add_argument("base", metavar="BASE")
     parser.add_argument("candidate", metavar="CANDIDATE", nargs="?")
     parser.add_argument("--recording", action="append", metavar="DIR",

@@ -113,7 +113,7 @@ class Slurm(Engine):
         tasks = ",".join(folder.name for folder in folders)
         throttle = f"%{self.throttle}" if self.throttle else ""
         directives = [f"#SBATCH --array={tasks}{throttle}", f"#SBATCH --output={shards}/%a/slurm.log",
-                      "#SBATCH --signal=TERM@60", *(f"#SBATCH {option}" for option in self.options)]
+                      "#SBATCH --signal=B:TERM@60", *(f"#SBATCH {option}" for option in self.options)]
         script = shards.parent / "job.sh"
         script.write_text(JOB.format(directives="\n".join(directives), package=shlex.quote(str(PACKAGE)),
                                      python=shlex.quote(sys.executable), shards=shlex.quote(str(shards))),
@@ -133,9 +133,10 @@ class Slurm(Engine):
 
     def stop(self, number: int) -> None:
         if self.job:
-            # Waiting tasks are taken out; running ones get the signal through their batch shell.
+            # Waiting tasks are taken out. Of running ones only the shard itself gets the signal: it passes it on, and a
+            # second one would end the replay at once.
             subprocess.run(["scancel", "--state=PENDING", self.job], check=False)
-            subprocess.run(["scancel", f"--signal={signal.Signals(number).name.removeprefix('SIG')}", "--full", self.job],
+            subprocess.run(["scancel", f"--signal={signal.Signals(number).name.removeprefix('SIG')}", "--batch", self.job],
                            check=False)
 
 

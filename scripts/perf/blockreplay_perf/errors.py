@@ -1,7 +1,8 @@
 """Errors that end a script with one line on stderr."""
 
+import argparse
 import sys
-from typing import Callable
+from typing import Callable, NoReturn
 
 
 class PerfError(Exception):
@@ -10,6 +11,17 @@ class PerfError(Exception):
     def __init__(self, message: str, status: int = 1) -> None:
         super().__init__(message)
         self.status = status
+
+
+class Parser(argparse.ArgumentParser):
+    """Wrong usage is an error like any other: argparse would end with 2, which means something else here."""
+
+    def __init__(self, script: str, description: str, epilog: str) -> None:
+        super().__init__(prog=script, description=description, epilog=epilog, allow_abbrev=False,
+                         formatter_class=argparse.RawDescriptionHelpFormatter)
+
+    def error(self, message: str) -> NoReturn:
+        raise PerfError(f"{message} (see --help)")
 
 
 def run_main(script: str, main: Callable[[list[str]], int]) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 from .database import load_manifest
 from .differences import (ABSENT, Computed, Difference, app_hashes, compare_results_files, first_hash_difference,
                           first_state_difference)
-from .errors import PerfError, run_main
+from .errors import Parser, PerfError, run_main
 from .render import table
 from .reports import RunReport
 from .sides import DEFAULT_BINARY, REPOSITORY, Side, check_run_options, parse_side
@@ -41,7 +41,7 @@ class SideRun:
     status: int
     stderr: str
     folder: Path
-    mode: str  # "verify" or "apply"
+    mode: str  # of --exec
     state: Path | None = None
     state_problem: str = ""
 
@@ -121,10 +121,10 @@ class Guard:
         options = ["run", str(recording), "--db", str(database), "--report", str(folder / "report.json"), "--csv",
                    str(folder / "blocks.csv"), "--bundle", str(folder / "bundle"), "--quiet", *self.common, *side.options]
         mode, done = "apply", None
-        if self.mode == "verify" and any(recording.glob("phases*.zst")):
-            done = _tool(side, [*options, "--exec", "verify", "--results", str(folder / "results.jsonl")])
-            mode = "verify"
-            if done.returncode == 1 and "--exec verify is not available" in done.stderr:
+        if self.mode == "native" or self.mode == "verify" and any(recording.glob("phases*.zst")):
+            done = _tool(side, [*options, "--exec", self.mode, "--results", str(folder / "results.jsonl")])
+            mode = self.mode
+            if done.returncode == 1 and f"--exec {self.mode} is not available" in done.stderr:
                 done, mode = None, "apply"
         if done is None:
             done = _tool(side, options)
@@ -217,7 +217,7 @@ class Guard:
             finding.not_computed.append(f"state: no export by {' and '.join(without)}: {problems}")
 
     def _compare_results(self, finding: Finding, base: SideRun, candidate: SideRun) -> None:
-        missing = [name for name, run in (("base", base), ("candidate", candidate)) if run.mode != "verify"]
+        missing = [name for name, run in (("base", base), ("candidate", candidate)) if run.mode == "apply"]
         if missing:
             for name in ("events", "gas", "codes"):
                 finding.checks[name] = "not computed"
@@ -287,13 +287,12 @@ def _verdict(findings: list[Finding], first: Finding | None) -> str:
 
 def main(argv: list[str]) -> int:
     own, rest = (argv[:argv.index("--")], argv[argv.index("--") + 1:]) if "--" in argv else (argv, [])
-    parser = argparse.ArgumentParser(prog="guard.sh", description=DESCRIPTION, epilog=EPILOG,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser("guard.sh", DESCRIPTION, EPILOG)
     parser.add_argument("base", metavar="BASE")
     parser.add_argument("candidate", metavar="CANDIDATE")
     parser.add_argument("directories", metavar="DIR", nargs="*", help="more folders with recordings")
     parser.add_argument("--no-fixtures", action="store_true", help="only the DIRs")
-    parser.add_argument("--exec", dest="mode", choices=("verify", "apply"), default="verify",
+    parser.add_argument("--exec", dest="mode", choices=("verify", "native", "apply"), default="verify",
                         help="execute natively where there is code (default), or apply recorded writes only")
     parser.add_argument("--binary", default=str(DEFAULT_BINARY), metavar="PATH", help="program of opt: sides")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), metavar="N",

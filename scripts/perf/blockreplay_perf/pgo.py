@@ -13,7 +13,7 @@ from pathlib import Path
 
 from . import ab
 from .database import load_manifest, run_tool
-from .errors import PerfError, run_main
+from .errors import Parser, PerfError, run_main
 from .sides import REPOSITORY, check_run_options
 
 DESCRIPTION = """\
@@ -178,8 +178,7 @@ def write_go_shaped_profile(binary: Path, recording: Path, training: tuple[int, 
 
 def main(argv: list[str]) -> int:
     own, rest = (argv[:argv.index("--")], argv[argv.index("--") + 1:]) if "--" in argv else (argv, [])
-    parser = argparse.ArgumentParser(prog="pgo.sh", description=DESCRIPTION, epilog=EPILOG, allow_abbrev=False,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser("pgo.sh", DESCRIPTION, EPILOG)
     parser.add_argument("--compiler", choices=sorted(COMPILERS), default="gcc", help="default gcc")
     parser.add_argument("--autofdo", action="store_true",
                         help="sample branches with perf instead of instrumenting (Clang, on machines with branch records)")

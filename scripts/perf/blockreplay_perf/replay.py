@@ -15,7 +15,7 @@ from typing import Any
 from .checkpoints import Checkpoints, shard_ends
 from .database import load_manifest
 from .engines import choose
-from .errors import PerfError, run_main
+from .errors import Parser, PerfError, run_main
 from .merge import check_chain, load_part, merge
 from .render import percent, table
 from .reports import RunReport
@@ -40,7 +40,7 @@ RANGE = re.compile(r"(\d+)-(\d+)")
 # Where nodes' own profilers listen, which is why it is kept free.
 NODE_PPROF_PORT = 6060
 OWN_OPTIONS = ("--db", "--resume", "--from", "--to", "--passes", "--report", "--csv", "--profile-dir", "--profile-every",
-               "--pprof-listen")
+               "--cpu-profile", "--heap-profile", "--wall-profile", "--pprof-listen")
 FORMAT = "blockreplay.mainnet-replay.v1"
 
 
@@ -94,7 +94,7 @@ def plan_shards(ranges: list[Range], side: Side, common: tuple[str, ...], argume
             base_hash = checkpoint.app_hash if checkpoint else manifest.get("base_app_hash")
             shards.append(Shard(len(shards), arguments.label or "", str(part.recording), digest, begin, end, base_height,
                                 base_hash, str(checkpoint.database.resolve()) if checkpoint else None,
-                                [str(side.binary)], [*common, *side.options], arguments.profile_every))
+                                [str(side.binary)], [*common, *side.options], arguments.profiles, arguments.profile_every))
     return shards
 
 
@@ -264,7 +264,7 @@ def print_result(folder: Path, shards: list[Shard], parts: list[Any], merged: di
     lines += ["", *notes] if notes else []
     if len(shards) > 1:
         lines += ["", shards_table(shards, parts), "", "Wall time and CPU of all shards are sums over them."]
-    profiles = sorted(str(path) for path in folder.glob("shards/*/profiles/**/*.pb.gz"))
+    profiles = sorted(str(path) for path in folder.glob("shards/*/**/*.pb.gz"))
     if profiles:
         lines += ["", f"{len(profiles)} profiles, the first {profiles[0]}"]
     text = "\n".join(lines) + "\n"
@@ -274,8 +274,7 @@ def print_result(folder: Path, shards: list[Shard], parts: list[Any], merged: di
 
 def main(argv: list[str]) -> int:
     own, rest = (argv[:argv.index("--")], argv[argv.index("--") + 1:]) if "--" in argv else (argv, [])
-    parser = argparse.ArgumentParser(prog="mainnet-replay.sh", description=DESCRIPTION, epilog=EPILOG,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser("mainnet-replay.sh", DESCRIPTION, EPILOG)
     parser.add_argument("what", metavar="RANGE|RECORDING", nargs="*")
     parser.add_argument("--recording", default=str(REPOSITORY / "fixtures/thor-2000"), metavar="DIR",
                         help="what a RANGE is of (default fixtures/thor-2000)")
@@ -292,6 +291,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--slurm", action="store_true", help="submit the shards as a Slurm job array and wait for it")
     parser.add_argument("--slurm-option", action="append", default=[], metavar="OPTION",
                         help="an #SBATCH option, such as --partition=long (repeatable)")
+    parser.add_argument("--profiles", action="store_true", help="a CPU and heap profile of each shard")
     parser.add_argument("--profile-every", type=int, metavar="N", help="a CPU and heap profile every N blocks")
     parser.add_argument("--pprof-listen", metavar="[HOST]:PORT",
                         help="profile listener of the runs (default: none); several shards take the following ports")

@@ -38,7 +38,8 @@ class Shard:
     checkpoint: str | None  # database that it starts from; None: the recording's own base
     command: list[str]  # the program and what comes before it
     options: list[str] = field(default_factory=list)
-    profile_every: int | None = None
+    profiles: bool = False  # one pair of the whole shard
+    profile_every: int | None = None  # a pair every so many blocks
 
     @staticmethod
     def load(path: Path) -> "Shard":
@@ -112,7 +113,8 @@ class Runner:
     def _start_over(self) -> None:
         shutil.rmtree(self.folder / "db", ignore_errors=True)
         shutil.rmtree(self.folder / "profiles", ignore_errors=True)
-        for path in (*self.folder.glob("report-*.json"), *self.folder.glob("blocks-*.csv"), self.folder / RUNNING):
+        for path in (*self.folder.glob("report-*.json"), *self.folder.glob("blocks-*.csv"),
+                     *self.folder.glob("profile-*.pb.gz"), self.folder / RUNNING):
             path.unlink(missing_ok=True)
 
     def _replay(self, database: Path, begin: int, attempt: int) -> int:
@@ -122,6 +124,9 @@ class Runner:
                    str(self.folder / f"blocks-{attempt:03d}.csv"), *shard.options]
         if shard.checkpoint or attempt > 1:
             command.append("--resume")
+        if shard.profiles:
+            command += ["--cpu-profile", str(self.folder / f"profile-{attempt:03d}.cpu.pb.gz"), "--heap-profile",
+                        str(self.folder / f"profile-{attempt:03d}.heap.pb.gz")]
         if shard.profile_every:
             profiles = self.folder / "profiles"
             if attempt > 1:

@@ -146,7 +146,7 @@ class Broken(GuardTest):
 class Usage(GuardTest):
     def test_usage(self):
         self.assertIn("not computed", self.script("guard.sh", "--help").stdout)
-        self.script("guard.sh", BLOCKREPLAY, expect=2)
+        self.script("guard.sh", BLOCKREPLAY, expect=1)
         self.script("guard.sh", BLOCKREPLAY, "/nothing", expect=1)
         self.script("guard.sh", BLOCKREPLAY, BLOCKREPLAY, "--no-fixtures", self.dir / "tmp", expect=1)
 

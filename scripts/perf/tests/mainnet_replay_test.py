@@ -134,43 +134,47 @@ class Shards(ReplayTest):
             self.assertEqual((options["exec"], options["persist"]), ("verify", "every"))
 
 
-class Interruptions(ReplayTest):
+class Stopped(ReplayTest):
     def start(self, *arguments: object) -> subprocess.Popen:
         return subprocess.Popen([SCRIPTS / "mainnet-replay.sh", "--binary", BLOCKREPLAY, "--out", self.dir / "out",
                                  *map(str, arguments)], env=self.env, cwd=self.dir, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True)
 
     def wait_until_running(self) -> None:
-        """Until a shard has committed something, so that there is something to go on with."""
-        for _ in range(3000):
-            if list((self.dir / "out").glob("shards/0/db/application.db/CURRENT")):
+        """Until a shard has replayed a block, so that there is something to go on with."""
+        log = self.dir / "out/shards/0/log-001.txt"
+        for _ in range(6000):
+            if log.exists() and "blocks/s" in log.read_text(encoding="utf-8", errors="replace"):
                 return
             time.sleep(0.02)
         self.fail("no shard started")
-
-    def test_signals_stop_cleanly_and_it_goes_on(self):
-        # Paced, so that it is still running when the signal comes.
-        for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
-            with self.subTest(signal=number):
-                shutil.rmtree(self.dir / "out", ignore_errors=True)
-                process = self.start(SENDS, "--shards", "2", "--profile-every", "2", "--", "--pace", "1")
-                self.wait_until_running()
-                process.send_signal(number)
-                _, errors = process.communicate(timeout=300)
-                self.assertEqual(process.returncode, status, errors)
-                self.assertIn("--continue", errors)
-                report = self.load(next((self.dir / "out").glob("shards/0/report-001.json")))
-                self.assertEqual(report["outcome"], "interrupted")
-                self.unpace()
-                done = self.script("mainnet-replay.sh", "--continue", self.dir / "out")
-                self.assertIn("8 blocks in 2 shards", done.stdout)
-                self.assertEqual(self.merged()["app_hash_chain"], self.whole(SENDS)["app_hash_chain"])
 
     def unpace(self) -> None:
         for path in (self.dir / "out").glob("shards/*/shard.json"):
             shard = self.load(path)
             shard["options"] = []
             path.write_text(json.dumps(shard), encoding="utf-8")
+
+
+class Interruptions(Stopped):
+    def test_signals_stop_cleanly_and_it_goes_on(self):
+        # Paced, so that it is still running when the signal comes.
+        for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+            with self.subTest(signal=number):
+                shutil.rmtree(self.dir / "out", ignore_errors=True)
+                process = self.start(SENDS, "--shards", "2", "--profiles", "--", "--pace", "1")
+                self.wait_until_running()
+                process.send_signal(number)
+                _, errors = process.communicate(timeout=300)
+                self.assertEqual(process.returncode, status, errors)
+                self.assertIn("--continue", errors)
+                report = self.load(next((self.dir / "out").glob("shards/0/report-001.json")))
+                self.assertTrue((self.dir / "out/shards/0/profile-001.cpu.pb.gz").exists())
+                self.assertEqual(report["outcome"], "interrupted")
+                self.unpace()
+                done = self.script("mainnet-replay.sh", "--continue", self.dir / "out")
+                self.assertIn("8 blocks in 2 shards", done.stdout)
+                self.assertEqual(self.merged()["app_hash_chain"], self.whole(SENDS)["app_hash_chain"])
 
     def test_killed_it_starts_its_shard_over(self):
         process = self.start(SENDS, "--", "--pace", "1")
@@ -228,7 +232,7 @@ class Usage(ReplayTest):
 
 
 @unittest.skipIf(why_not(), why_not())
-class Slurm(ReplayTest):
+class Slurm(Stopped):
     """On a real slurmctld and slurmd."""
 
     def test_shards_as_a_job_array(self):
@@ -245,6 +249,19 @@ class Slurm(ReplayTest):
             done = self.replay(falsified, "--shards", "2", "--slurm", "--slurm-option=--time=5", out="falsified", expect=2)
             self.assertIn("block 8: the app hash differs", done.stderr)
             self.assertTrue((self.dir / "falsified/shards/0/done.json").exists())
+
+    def test_a_job_that_is_stopped_goes_on(self):
+        with SlurmMachine(self.dir / "slurm") as machine:
+            self.env |= machine.env
+            process = self.start(SENDS, "--shards", "2", "--slurm", "--", "--pace", "1")
+            self.wait_until_running()
+            process.send_signal(signal.SIGTERM)
+            _, errors = process.communicate(timeout=300)
+            self.assertEqual(process.returncode, 143, errors)
+            self.assertEqual(self.load(self.dir / "out/shards/0/report-001.json")["outcome"], "interrupted")
+            self.unpace()
+            done = self.script("mainnet-replay.sh", "--continue", self.dir / "out", "--slurm")
+            self.assertIn("8 blocks in 2 shards", done.stdout)
 
 
 if __name__ == "__main__":

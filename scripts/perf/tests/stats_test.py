@@ -3,10 +3,14 @@
 
 import json
 import math
+import os
+import shutil
 import statistics
+import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -309,7 +313,7 @@ class Gate(machine.StartGate):
 class Measuring(unittest.TestCase):
     def measure(self, flagged: list[bool]) -> tuple[Pass, Stub, Path]:
         folder = Path(tempfile.mkdtemp())
-        self.addCleanup(__import__("shutil").rmtree, folder)
+        self.addCleanup(shutil.rmtree, folder)
         stub = Stub()
         measurer = runner.Measurer(runner.RunFolder(folder / "runs"), Gate(flagged), max_repeats=2, tell=lambda _: None)
         return measurer.run_pass([stub], 2, "first"), stub, folder / "runs"
@@ -355,6 +359,40 @@ class Sides(unittest.TestCase):
         for wrong in ("/nothing/there", "bin:/etc/passwd", "rev:no-such-revision", "main"):
             with self.assertRaises(PerfError):
                 sides.parse_side(wrong, shell)
+
+    def test_revisions_are_built_side_by_side(self) -> None:
+        folder = Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, folder)
+        repository = folder / "repository"
+        repository.mkdir()
+
+        def git(*arguments: str) -> None:
+            subprocess.run(["git", "-C", str(repository), "-c", "user.name=x", "-c", "user.email=x@example.org", *arguments],
+                           check=True, capture_output=True)
+
+        git("init", "-q")
+        # Stands for cmake: the "program" prints what the revision's source says.
+        (folder / "bin").mkdir()
+        stub = folder / "bin/cmake"
+        stub.write_text("#!/bin/sh\n[ \"$1\" = --build ] || exit 0\n[ -e fail ] && exit 1\nmkdir -p build/$3/bin\n"
+                        "cp source build/$3/bin/blockreplay; chmod +x build/$3/bin/blockreplay\n", encoding="utf-8")
+        stub.chmod(0o755)
+        programs = []
+        with unittest.mock.patch.dict(os.environ, {"PATH": f"{folder}/bin:{os.environ['PATH']}"}):
+            for text in ("one", "two"):
+                (repository / "source").write_text(f"#!/bin/sh\necho {text}\n", encoding="utf-8")
+                git("add", ".")
+                git("commit", "-qm", text)
+            for revision in ("HEAD~1", "HEAD", "HEAD~1"):
+                programs.append(sides.build_revision(revision, ["blockreplay"], repository) / "blockreplay")
+            self.assertEqual([subprocess.run([p], capture_output=True, text=True, check=True).stdout for p in programs],
+                             ["one\n", "two\n", "one\n"])
+            self.assertEqual(programs[0], programs[2])
+            (repository / "fail").write_text("", encoding="utf-8")
+            git("add", ".")
+            git("commit", "-qm", "does not build")
+            with self.assertRaisesRegex(PerfError, "building HEAD failed .*build.log"):
+                sides.build_revision("HEAD", ["blockreplay"], repository)
 
     def test_persistence_decides_which_database(self) -> None:
         side = sides.Side("x", Path("x"), ("--persist", "every"))
