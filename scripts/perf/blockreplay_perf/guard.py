@@ -1,6 +1,5 @@
 """guard.sh: proves that two builds behave the same, over every recording, and shows where they do not."""
 
-import argparse
 import json
 import os
 import re

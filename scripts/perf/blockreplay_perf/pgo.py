@@ -1,6 +1,5 @@
 """pgo.sh: profile-guided optimisation, measured on blocks that it was not trained on."""
 
-import argparse
 import gzip
 import os
 import re

@@ -2,7 +2,6 @@
 """Tests ab.sh as its users meet it: on real short runs, and on runs whose timings the test chose."""
 
 import json
-import unittest
 
 from perf_testing import BLOCKREPLAY, FAKE, FIXTURES, SENDS, SEND_HEIGHT, PerfTest, main
 

@@ -2,7 +2,6 @@
 """Tests guard.sh against builds that are broken on purpose, one thing at a time."""
 
 import json
-import unittest
 
 from perf_testing import BLOCKREPLAY, FIXTURES, SENDS, SEND_HEIGHT, PerfTest, main
 
