@@ -279,7 +279,7 @@ class Runner {
     if (measured) {
       if (absl::Status status = CountBlock(pass, block); !status.ok()) return status;
     }
-    // Handing the block back wakes the decoding thread, which may run first: decoding's time.
+    // Handing the block back may wait for the decoding thread: decoding's time.
     clock.Enter(Phase::kDecode);
     source->Recycle(*std::move(next));
     clock.Enter(Phase::kOther);
