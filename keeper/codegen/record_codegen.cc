@@ -64,8 +64,6 @@ std::string FieldName(const FieldDescriptor* field) {
 
 class Generator {
  public:
-  explicit Generator(const google::protobuf::DescriptorPool* pool) : pool_(pool) {}
-
   void Collect(const FileDescriptor* file) {
     if (!IsOurs(file)) return;
     for (int i = 0; i < file->message_type_count(); ++i) messages_.push_back(file->message_type(i));
@@ -323,7 +321,6 @@ class Generator {
     std::exit(1);
   }
 
-  const google::protobuf::DescriptorPool* pool_;
   std::vector<const Descriptor*> messages_;
   std::vector<const EnumDescriptor*> enums_;
   std::map<std::string, std::string> names_;
@@ -349,7 +346,7 @@ int main(int argc, char** argv) {
     return 1;
   }
   google::protobuf::DescriptorPool pool;
-  Generator generator(&pool);
+  Generator generator;
   for (const auto& file : set.file()) {
     const FileDescriptor* built = pool.BuildFile(file);
     if (built == nullptr) return 1;

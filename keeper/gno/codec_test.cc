@@ -49,10 +49,10 @@ TEST(TxTest, DecodesAndSignsTheRecordedTransactions) {
     std::string sign_bytes;
     tx.SignBytes(vector.at("ChainID").get<std::string>(), vector.at("AccountNumber"),
                  vector.at("Sequence"), &sign_bytes);
-    EXPECT_EQ(sign_bytes, vector.at("SignBytes")) << vector.at("Name");
+    EXPECT_EQ(vector.at("SignBytes"), sign_bytes) << vector.at("Name");
     ASSERT_EQ(tx.signatures.size(), 1u);
-    EXPECT_EQ(Hex(tx.signatures[0].pub_key.any), vector.at("PubKey"));
-    EXPECT_EQ(Hex(tx.signatures[0].signature), vector.at("Sig"));
+    EXPECT_EQ(vector.at("PubKey"), Hex(tx.signatures[0].pub_key.any));
+    EXPECT_EQ(vector.at("Sig"), Hex(tx.signatures[0].signature));
     EXPECT_TRUE(VerifySignature(tx.signatures[0].pub_key, sign_bytes, tx.signatures[0].signature))
         << vector.at("Name");
     // Any change of what is signed or of the signature makes it invalid.

@@ -36,7 +36,7 @@ TEST(DelimitedReader, CutsMessagesWhereverTheStreamIsCut) {
   const std::string long_message(300, 'x');
   const std::string stream =
       std::string("\x03") + "abc" + std::string(1, '\0') + "\xac\x02" + long_message;
-  for (const size_t piece : {1, 2, 3, 7, 1000}) {
+  for (const size_t piece : {1u, 2u, 3u, 7u, 1000u}) {
     DelimitedReader reader = ReaderOf(stream, piece);
     std::string message;
     ASSERT_TRUE(*reader.Next(&message));

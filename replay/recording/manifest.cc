@@ -230,9 +230,8 @@ absl::StatusOr<Manifest> ParseManifest(std::string_view text, std::string_view s
   manifest.final_app_hash = fields.RawHash("final_app_hash");
   const bool has_base = fields.Find("base_height") || fields.Find("base_app_hash");
   if (has_base) {
-    manifest.base.emplace();
-    manifest.base->height = fields.Integer("base_height", 1);
-    manifest.base->app_hash = fields.RawHash("base_app_hash");
+    manifest.base =
+        Manifest::Base{fields.Integer("base_height", 1), fields.RawHash("base_app_hash")};
   }
   if (const json* stores = fields.Array("stores")) {
     std::set<std::string> names;

@@ -106,16 +106,16 @@ TEST_P(SnapshotTest, RestoresTheNodesAndGoesOn) {
   ASSERT_TRUE(store.ok()) << store.status();
   EXPECT_GT(items, 100u);
   EXPECT_EQ((*store)->version(), 10);
-  EXPECT_EQ(ToHex((*store)->app_hash()), vectors["app_hash"]);
+  EXPECT_EQ(vectors["app_hash"], ToHex((*store)->app_hash()));
   std::string info;
   EXPECT_THAT(engine.Get("s/10", &info), IsOkAnd(true));
-  EXPECT_EQ(ToHex(info), vectors["restored_commit_info"]);
+  EXPECT_EQ(vectors["restored_commit_info"], ToHex(info));
   for (const auto& replayed : vectors["restored_then_replay"]) {
     const auto& version = vectors["multistore"]["versions"][replayed["version"].get<size_t>() - 1];
     for (const auto& [name, ops] : version["ops"].items()) ApplyOps(ops, (*store)->store(name));
     ASSERT_TRUE((*store)->WorkingCommit(ParseTime(version["time"])).ok());
     ASSERT_STATUS_OK((*store)->Commit());
-    EXPECT_EQ(ToHex((*store)->app_hash()), replayed["app_hash"]);
+    EXPECT_EQ(replayed["app_hash"], ToHex((*store)->app_hash()));
   }
   store->reset();
   auto reopened = OpenOrDie(&engine, Options());

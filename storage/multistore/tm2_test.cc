@@ -65,10 +65,10 @@ TEST_P(Tm2MultistoreTest, ReproducesAppHashesAndRecords) {
     Apply(step.at("base_ops"), "base");
     const auto info = store_->WorkingCommit({});
     ASSERT_TRUE(info.ok()) << info.status();
-    EXPECT_EQ(ToHex(AppHash(*info)), step.at("app_hash"));
-    EXPECT_EQ(ToHex(info->Find("main")->hash), step.at("main_root"));
+    EXPECT_EQ(step.at("app_hash"), ToHex(AppHash(*info)));
+    EXPECT_EQ(step.at("main_root"), ToHex(info->Find("main")->hash));
     ASSERT_TRUE(store_->Commit().ok());
-    EXPECT_EQ(ToHex(store_->app_hash()), step.at("app_hash"));
+    EXPECT_EQ(step.at("app_hash"), ToHex(store_->app_hash()));
     ASSERT_TRUE(store_->Sync().ok());
     // The order of the stores in the record is any: what the real one wrote reads as the same.
     const auto recorded = DecodeCommitInfo(
@@ -81,14 +81,14 @@ TEST_P(Tm2MultistoreTest, ReproducesAppHashesAndRecords) {
     if (GetParam() == Persistence::kEvery) {
       std::string latest;
       ASSERT_TRUE(*engine_.Get(kLatestKey, &latest));
-      EXPECT_EQ(absl::BytesToHexString(latest), step.at("latest_db_value"));
+      EXPECT_EQ(step.at("latest_db_value"), absl::BytesToHexString(latest));
       EXPECT_EQ(*ReadLatestVersion(engine_), version);
     }
     // Opened again, with and without being told of the stores: from the database, or from the
     // write-ahead log.
     if (version % 2 == 0) Open(version % 4 == 0);
     EXPECT_EQ(store_->version(), version);
-    EXPECT_EQ(ToHex(store_->app_hash()), step.at("app_hash"));
+    EXPECT_EQ(step.at("app_hash"), ToHex(store_->app_hash()));
     std::string header;
     ASSERT_TRUE(store_->store("base")->Get("last_header", &header).ok());
     if (version > 1) {

@@ -31,7 +31,7 @@ void Play(const nlohmann::json& scenario, int64_t last, Multistore* store) {
     for (const auto& [name, ops] : version["ops"].items()) ApplyOps(ops, store->store(name));
     ASSERT_TRUE(store->WorkingCommit(ParseTime(version["time"])).ok());
     ASSERT_STATUS_OK(store->Commit());
-    ASSERT_EQ(ToHex(store->app_hash()), version["app_hash"]);
+    ASSERT_EQ(version["app_hash"], ToHex(store->app_hash()));
   }
 }
 
@@ -54,7 +54,7 @@ TEST(Proofs, OfTreesAreTheNodes) {
       ASSERT_STATUS_OK(engine.Write(batch, Durability::kProcessCrash));
       batch.Clear();
     }
-    EXPECT_EQ(ToHex((*tree)->hash()), set["root"]);
+    EXPECT_EQ(set["root"], ToHex((*tree)->hash()));
     auto view = (*tree)->GetImmutable((*tree)->version());
     ASSERT_TRUE(view.ok());
     for (const auto& p : set["proofs"]) {
@@ -69,7 +69,7 @@ TEST(Proofs, OfTreesAreTheNodes) {
         ASSERT_TRUE(neighbours.ok()) << neighbours.status();
         made = ics23::MakeIavlNonExistenceProof(key, *neighbours).SerializeAsString();
       }
-      EXPECT_EQ(ToHex(made), p["proof"]) << set["name"] << " " << p["key"];
+      EXPECT_EQ(p["proof"], ToHex(made)) << set["name"] << " " << p["key"];
       ++proofs;
     }
   }
@@ -98,7 +98,7 @@ TEST(Proofs, OfQueriesAreTheNodes) {
         EXPECT_EQ(result->version, p["height"]);
         EXPECT_EQ(result->value.has_value(), p["kind"] == "exist");
         EXPECT_EQ(ToHex(result->value.value_or("")), p.value("value", ""));
-        EXPECT_EQ(ToHex(result->proof.SerializeAsString()), p["proof_ops"]);
+        EXPECT_EQ(p["proof_ops"], ToHex(result->proof.SerializeAsString()));
         const absl::Status verified = ics23::VerifyQueryProofOps(
             result->proof, AsBytes(AppHash((*view)->commit_info())), name, key, result->value);
         EXPECT_EQ(verified.ok(), p["kind"] != "nonexist_in_empty_store_unprovable") << verified;
@@ -149,7 +149,7 @@ TEST_F(GoDatabase, OfTheVectorsGiveEveryVersion) {
     for (const auto& version : scenario["versions"]) {
       const auto view = MultistoreView::Open(db.get(), version["version"]);
       ASSERT_TRUE(view.ok()) << view.status();
-      EXPECT_EQ(ToHex(AppHash((*view)->commit_info())), version["app_hash"]);
+      EXPECT_EQ(version["app_hash"], ToHex(AppHash((*view)->commit_info())));
       bool all = true;
       for (const StoreInfo& info : (*view)->commit_info().stores) {
         const auto tree = (*view)->store(info.name);
@@ -168,8 +168,8 @@ TEST_F(GoDatabase, OfTheVectorsGiveEveryVersion) {
       EXPECT_LT(readable, versions);
     }
     const auto last = MultistoreView::Open(db.get(), 0);
-    EXPECT_EQ(ToHex(AppHash((*last)->commit_info())),
-              ReadFixture("iavl/leveldb/index.json")[name]["last_app_hash"]);
+    EXPECT_EQ(ReadFixture("iavl/leveldb/index.json")[name]["last_app_hash"],
+              ToHex(AppHash((*last)->commit_info())));
 
     // Nothing is lost between the pairs that the node reads and those of the view.
     const auto all_stores = ListStores(*db);
@@ -187,7 +187,7 @@ TEST_F(GoDatabase, OfStoppedAndKilledNodes) {
     for (const auto& [height, app_hash] : node["app_hash_by_height"].items()) {
       const auto view = MultistoreView::Open(db.get(), std::stoll(height));
       ASSERT_TRUE(view.ok()) << view.status();
-      EXPECT_EQ(ToHex(AppHash((*view)->commit_info())), app_hash);
+      EXPECT_EQ(app_hash, ToHex(AppHash((*view)->commit_info())));
       for (const StoreInfo& info : (*view)->commit_info().stores) {
         const auto tree = (*view)->store(info.name);
         ASSERT_TRUE(tree.ok()) << tree.status();
