@@ -169,7 +169,11 @@ TEST_P(CrashTest, KilledAtAnyMoment) {
   auto engine = RocksDbEngine::Open(path, {});
   ASSERT_TRUE(engine.ok()) << engine.status();
   auto store = OpenOrDie(engine->get(), Options(persistence));
-  while (store->version() % 3 != 0) ASSERT_STATUS_OK(MakeNext(store.get()));
+  // Pruning is a write of its own after the commit, as in the Go node: where the process died between
+  // the two, the next pruning makes up for it.
+  do {
+    ASSERT_STATUS_OK(MakeNext(store.get()));
+  } while (store->version() % 3 != 0);
   ASSERT_STATUS_OK(store->Close());
   while (reference->version() < store->version()) ASSERT_STATUS_OK(MakeNext(reference.get()));
   ASSERT_STATUS_OK(reference->Close());
