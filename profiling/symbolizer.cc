@@ -87,6 +87,23 @@ const char* LinkageName(Dwarf_Die* die) {
   return nullptr;
 }
 
+const char* DeclarationFile(Dwarf_Die* die) {
+  if (const char* file = dwarf_decl_file(die)) return file;
+  // Since DWARF 5 file 0 is the unit's own. Clang makes use of it, and libdw takes it for none.
+  Dwarf_Attribute attribute;
+  Dwarf_Word index = 0;
+  Dwarf_Die unit;
+  Dwarf_Files* files = nullptr;
+  size_t count = 0;
+  if (dwarf_attr_integrate(die, DW_AT_decl_file, &attribute) == nullptr ||
+      dwarf_formudata(&attribute, &index) != 0 || index != 0 ||
+      dwarf_diecu(die, &unit, nullptr, nullptr) == nullptr ||
+      dwarf_getsrcfiles(&unit, &files, &count) != 0 || count == 0) {
+    return nullptr;
+  }
+  return dwarf_filesrc(files, 0, nullptr, nullptr);
+}
+
 // What debug information says about a function, without the line that is executing.
 CodeFrame FunctionOf(Dwarf_Die* die) {
   CodeFrame frame;
@@ -98,7 +115,7 @@ CodeFrame FunctionOf(Dwarf_Die* die) {
   } else if (name != nullptr) {
     frame.system_name = frame.name = name;
   }
-  if (const char* file = dwarf_decl_file(die)) frame.filename = file;
+  if (const char* file = DeclarationFile(die)) frame.filename = file;
   int line = 0;
   if (dwarf_decl_line(die, &line) == 0) frame.start_line = line;
   return frame;
