@@ -53,7 +53,7 @@ inline constexpr ErrorCode kErrWrongSequence{"sdk", 32, "incorrect account seque
 inline constexpr ErrorCode kErrUnpackAny{"sdk", 34, "failed unpacking protobuf message from Any"};
 inline constexpr ErrorCode kErrLogic{"sdk", 35, "internal logic error"};
 inline constexpr ErrorCode kErrNotFound{"sdk", 38, "not found"};
-inline constexpr ErrorCode kErrPanic{"sdk", 111222, "panic"};
+inline constexpr ErrorCode kErrPanic{"undefined", 111222, "panic"};
 // What an error without a registered code becomes.
 inline constexpr ErrorCode kErrUnregistered{"undefined", 1, "internal"};
 

@@ -1,10 +1,13 @@
 #include "keeper/sdk/pub_key.h"
 
+#include <openssl/evp.h>
 #include <openssl/ripemd.h>
 #include <openssl/sha.h>
 #include <secp256k1.h>
 
+#include <algorithm>
 #include <array>
+#include <memory>
 
 #include "keeper/sdk/str_cat.h"
 #include "keeper/sdk/string_map.h"
@@ -14,7 +17,9 @@ namespace blockreplay::keeper::sdk {
 namespace {
 
 constexpr size_t kAddressSize = 20;
-constexpr int kDeepestMultisig = 16;
+// Limits for what is packed into one Any: levels, and all of it.
+constexpr int kMostLevels = 10;
+constexpr int kMostPacked = 100;
 
 using Digest = std::array<unsigned char, SHA256_DIGEST_LENGTH>;
 
@@ -26,6 +31,23 @@ Digest Sha256(std::string_view bytes) {
 
 Error UnpackError(std::string_view what) {
   return Error(kErrUnpackAny, StrCat("public key: ", what));
+}
+
+constexpr std::array kTypes{PubKey::Type::kSecp256k1, PubKey::Type::kEd25519,
+                            PubKey::Type::kSecp256r1, PubKey::Type::kMultisig};
+
+std::string_view TypeUrl(PubKey::Type type) {
+  switch (type) {
+    case PubKey::Type::kSecp256k1:
+      return "/cosmos.crypto.secp256k1.PubKey";
+    case PubKey::Type::kEd25519:
+      return "/cosmos.crypto.ed25519.PubKey";
+    case PubKey::Type::kSecp256r1:
+      return "/cosmos.crypto.secp256r1.PubKey";
+    case PubKey::Type::kMultisig:
+      break;
+  }
+  return "/cosmos.crypto.multisig.LegacyAminoPubKey";
 }
 
 bool DecodeAny(std::string_view bytes, Any* any) {
@@ -45,22 +67,21 @@ bool DecodeAny(std::string_view bytes, Any* any) {
   return true;
 }
 
-Result<PubKey> FromAnyAtDepth(const Any& any, int depth) {
+// `*packed` counts keys within keys.
+Result<PubKey> FromAnyAtDepth(const Any& any, int depth, int* packed) {
+  if (depth >= kMostLevels) return UnpackError("max depth exceeded");
+  if (++*packed > kMostPacked) return UnpackError("call limit exceeded");
   PubKey key;
-  if (any.type_url == "/cosmos.crypto.secp256k1.PubKey") {
-    key.type = PubKey::Type::kSecp256k1;
-  } else if (any.type_url == "/cosmos.crypto.ed25519.PubKey") {
-    key.type = PubKey::Type::kEd25519;
-  } else if (any.type_url == "/cosmos.crypto.secp256r1.PubKey") {
-    key.type = PubKey::Type::kSecp256r1;
-  } else if (any.type_url == "/cosmos.crypto.multisig.LegacyAminoPubKey") {
-    key.type = PubKey::Type::kMultisig;
+  const auto known = std::find_if(kTypes.begin(), kTypes.end(), [&](PubKey::Type candidate) {
+    return TypeUrl(candidate) == any.type_url;
+  });
+  if (known != kTypes.end()) {
+    key.type = *known;
   } else if (any.type_url.find("ethsecp256k1") != std::string::npos) {
     throw NotNative("Ethereum public keys");
   } else {
     return UnpackError(StrCat("no concrete type registered for type URL ", any.type_url));
   }
-  if (depth > kDeepestMultisig) return UnpackError("multisig keys nest too deep");
   WireReader r(any.value);
   while (!r.AtEnd()) {
     uint32_t number = 0;
@@ -77,7 +98,7 @@ Result<PubKey> FromAnyAtDepth(const Any& any, int depth) {
         if (type != WireType::kBytes || !r.Bytes(&bytes) || !DecodeAny(bytes, &member)) {
           return UnpackError("malformed");
         }
-        Result<PubKey> unpacked = FromAnyAtDepth(member, depth + 1);
+        Result<PubKey> unpacked = FromAnyAtDepth(member, depth + 1, packed);
         if (!unpacked.ok()) return unpacked.error();
         key.members.push_back(*std::move(unpacked));
       } else if (!r.Skip(number, type)) {
@@ -135,7 +156,27 @@ const secp256k1_context* Context() {
 
 }  // namespace
 
-Result<PubKey> PubKey::FromAny(const Any& any) { return FromAnyAtDepth(any, 0); }
+Result<PubKey> PubKey::FromAny(const Any& any) {
+  int packed = 0;
+  return FromAnyAtDepth(any, 0, &packed);
+}
+
+Any PubKey::ToAny() const {
+  WireWriter w;
+  if (type != Type::kMultisig) {
+    w.BytesField(1, key);
+  } else {
+    for (size_t i = members.size(); i-- > 0;) {
+      const Any member = members[i].ToAny();
+      const size_t mark = w.size();
+      w.BytesField(2, member.value);
+      w.BytesField(1, member.type_url);
+      w.EndMessage(2, mark);
+    }
+    w.VarintField(1, threshold);
+  }
+  return {std::string(TypeUrl(type)), std::string(w.bytes())};
+}
 
 std::string PubKey::Address() const {
   switch (type) {
@@ -197,6 +238,24 @@ bool VerifySecp256k1(std::string_view key, std::string_view message, std::string
   // Verification itself refuses an s in the upper half.
   const Digest digest = Sha256(message);
   return secp256k1_ecdsa_verify(Context(), &parsed_signature, digest.data(), &found->second) == 1;
+}
+
+bool VerifyEd25519(std::string_view key, std::string_view message, std::string_view signature) {
+  constexpr size_t kKeySize = 32;
+  constexpr size_t kSignatureSize = 64;
+  if (key.size() != kKeySize || signature.size() != kSignatureSize) return false;
+  const auto bytes = [](std::string_view view) {
+    return reinterpret_cast<const unsigned char*>(view.data());
+  };
+  const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> pkey(
+      EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, bytes(key), key.size()),
+      EVP_PKEY_free);
+  const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(),
+                                                                        EVP_MD_CTX_free);
+  return pkey != nullptr && context != nullptr &&
+         EVP_DigestVerifyInit(context.get(), nullptr, nullptr, nullptr, pkey.get()) == 1 &&
+         EVP_DigestVerify(context.get(), bytes(signature), signature.size(), bytes(message),
+                          message.size()) == 1;
 }
 
 }  // namespace blockreplay::keeper::sdk

@@ -21,8 +21,11 @@ struct PubKey {
   std::vector<PubKey> members;  // multisig
 
   // From the Any that transactions and accounts carry. Codes as the SDK's: unknown types fail as
-  // they do when an Any is unpacked. Multisig keys may nest, up to a limit.
+  // they do when an Any is unpacked. Multisig keys may nest, up to the SDK's limits: ten levels, a
+  // hundred keys with multisig keys among them.
   static Result<PubKey> FromAny(const Any& any);
+  // As the SDK packs it.
+  Any ToAny() const;
 
   // 20 raw bytes. Keys of a length that the SDK panics at panic.
   std::string Address() const;
@@ -33,5 +36,9 @@ struct PubKey {
 // Checks a 64-byte secp256k1 signature (r, s; s in the lower half) of the SHA-256 of `message` by a
 // compressed key.
 bool VerifySecp256k1(std::string_view key, std::string_view message, std::string_view signature);
+
+// Checks an ed25519 signature. The SDK follows ZIP 215, which takes some signatures of malformed
+// points that are refused here.
+bool VerifyEd25519(std::string_view key, std::string_view message, std::string_view signature);
 
 }  // namespace blockreplay::keeper::sdk

@@ -5,6 +5,7 @@
 
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/wire_format_lite.h"
+#include "keeper/sdk/int.h"
 #include "keeper/sdk/str_cat.h"
 #include "keeper/sdk/wire.h"
 
@@ -89,6 +90,21 @@ bool OnlyKnownFields(std::string_view bytes, const Descriptor* descriptor, bool 
   return true;
 }
 
+// Of a fee or a tip.
+bool AreAmounts(const google::protobuf::RepeatedPtrField<cosmos::base::v1beta1::Coin>& coins) {
+  return std::all_of(coins.begin(), coins.end(), [](const cosmos::base::v1beta1::Coin& coin) {
+    return Int::Unmarshal(coin.amount()).ok();
+  });
+}
+
+// From the first day of the year 1 to the last of the year 9999.
+bool IsTime(const google::protobuf::Timestamp& time) {
+  constexpr int64_t kFirst = -62135596800;
+  constexpr int64_t kEnd = 253402300800;
+  return time.seconds() >= kFirst && time.seconds() < kEnd && time.nanos() >= 0 &&
+         time.nanos() < 1'000'000'000;
+}
+
 }  // namespace
 
 void MessageRouter::Register(std::unique_ptr<MessageHandler> handler) {
@@ -117,7 +133,7 @@ bool UnpackMessages(const google::protobuf::RepeatedPtrField<google::protobuf::A
       if (message.message == nullptr) return false;
     } else if (router.IsNotNative(any.type_url())) {
       throw NotNative(any.type_url());
-    } else if (!router.IsUnrouted(any.type_url())) {
+    } else if (!any.type_url().empty() && !router.IsUnrouted(any.type_url())) {
       return false;
     }
     tx->messages.push_back(std::move(message));
@@ -134,12 +150,17 @@ Result<Tx> DecodeTx(std::string_view bytes, const MessageRouter& router) {
   }
   Tx tx;
   if (!HasOnlyKnownFields(raw.body_bytes(), "cosmos.tx.v1beta1.TxBody", true) ||
-      !tx.body.ParseFromString(raw.body_bytes()) ||
+      !tx.body.ParseFromString(raw.body_bytes()) || !IsTime(tx.body.timeout_timestamp()) ||
       !UnpackMessages(tx.body.messages(), router, &tx)) {
     return DecodeError("malformed TxBody");
   }
+  // No type is registered as one.
+  if (tx.body.extension_options_size() + tx.body.non_critical_extension_options_size() > 0) {
+    return DecodeError("unknown extension option");
+  }
   if (!HasOnlyKnownFields(raw.auth_info_bytes(), "cosmos.tx.v1beta1.AuthInfo", false) ||
-      !tx.auth_info.ParseFromString(raw.auth_info_bytes())) {
+      !tx.auth_info.ParseFromString(raw.auth_info_bytes()) ||
+      !AreAmounts(tx.auth_info.fee().amount()) || !AreAmounts(tx.auth_info.tip().amount())) {
     return DecodeError("malformed AuthInfo");
   }
   for (const auto& signer : tx.auth_info.signer_infos()) {

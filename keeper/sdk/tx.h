@@ -35,9 +35,9 @@ class MessageRouter {
 };
 
 struct TxMessage {
-  std::string type_url;
-  const MessageHandler* handler = nullptr;  // null if unrouted
-  std::unique_ptr<Message> message;         // null if unrouted
+  std::string type_url;  // empty if nothing was packed, which panics when the message is asked for
+  const MessageHandler* handler = nullptr;  // null if unrouted or nothing
+  std::unique_ptr<Message> message;         // null if unrouted or nothing
 };
 
 struct Tx {

@@ -78,6 +78,9 @@ PhaseResult TxRunner::Run(std::string_view bytes, const BlockInfo& block, MultiS
       return finish();
     }
     for (const TxMessage& message : tx.messages) {
+      if (message.type_url.empty()) throw Panic("any cached value is nil");
+    }
+    for (const TxMessage& message : tx.messages) {
       if (message.handler == nullptr) continue;
       error = message.handler->ValidateBasic(*message.message);
       if (error) return finish();
