@@ -7,11 +7,15 @@ namespace blockreplay::keeper::sdk {
 namespace {
 
 constexpr size_t kMaxBits = 256;
-// Longer than any 256-bit number with a sign.
-constexpr size_t kMaxDigits = 79;
-
 bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// More than any base for what is no digit of one.
+unsigned DigitValue(char c) {
+  constexpr unsigned kNoDigit = 99;
+  if (IsDigit(c)) return static_cast<unsigned>(c - '0');
+  return IsLetter(c) ? static_cast<unsigned>((c | 0x20) - 'a') + 10 : kNoDigit;
+}
 
 }  // namespace
 
@@ -40,18 +44,34 @@ absl::StatusOr<Int> Int::Unmarshal(std::string_view bytes) {
   std::string_view digits = bytes;
   const bool negative = digits.front() == '-';
   if (negative || digits.front() == '+') digits.remove_prefix(1);
-  while (digits.size() > 1 && digits.front() == '0') digits.remove_prefix(1);
-  if (digits.empty() || digits.size() > kMaxDigits) {
-    return absl::InvalidArgumentError("not an integer of 256 bits");
+  unsigned base = 10;
+  // A separator stands between digits, or behind the prefix of the base.
+  bool separator_allowed = false;
+  bool has_digits = false;
+  if (digits.size() >= 2 && digits.front() == '0') {
+    separator_allowed = true;
+    const char kind = static_cast<char>(digits[1] | 0x20);
+    base = kind == 'b' ? 2 : kind == 'x' ? 16 : 8;
+    has_digits = base == 8 && kind != 'o';
+    digits.remove_prefix(has_digits ? 1 : 2);
   }
   Value value = 0;
   for (const char c : digits) {
-    if (!IsDigit(c)) return absl::InvalidArgumentError("not a decimal integer");
-    value = value * 10 + (c - '0');
+    if (c == '_') {
+      if (!separator_allowed) return absl::InvalidArgumentError("misplaced separator in a number");
+      separator_allowed = false;
+      continue;
+    }
+    const unsigned digit = DigitValue(c);
+    if (digit >= base) return absl::InvalidArgumentError("not an integer");
+    separator_allowed = true;
+    has_digits = true;
+    value = value * base + digit;
+    if (value != 0 && msb(value) >= kMaxBits) {
+      return absl::InvalidArgumentError("not an integer of 256 bits");
+    }
   }
-  if (value != 0 && msb(value) >= kMaxBits) {
-    return absl::InvalidArgumentError("not an integer of 256 bits");
-  }
+  if (!has_digits || bytes.back() == '_') return absl::InvalidArgumentError("not an integer");
   Int result;
   result.value_ = negative ? Value(-value) : value;
   return result;

@@ -24,7 +24,8 @@ class Int {
   // Of the absolute value.
   std::array<uint64_t, 4> Limbs() const;
 
-  // An optional minus sign and base-10 digits, at most 256 bits. Empty bytes are zero.
+  // As Go's big.Int reads text: an optional sign; prefixes 0b, 0o or 0, and 0x for other bases;
+  // underscores between digits. At most 256 bits. Empty bytes are zero.
   static absl::StatusOr<Int> Unmarshal(std::string_view bytes);
   std::string ToString() const { return value_.str(); }
 

@@ -19,10 +19,22 @@ TEST(IntTest, ReadsAndWritesDecimalText) {
   }
   EXPECT_TRUE(Int::Unmarshal("")->IsZero());
   for (const char* text :
-       {"-", "x", "1x", " 1", "0x10",
+       {"-", "x", "1x", " 1", "0x", "0b2", "08", "0o8", "1__0", "_1", "1_", "0x1_", "--1",
         "115792089237316195423570985008687907853269984665640564039457584007913129639936"}) {
     EXPECT_FALSE(Int::Unmarshal(text).ok()) << text;
   }
+}
+
+// Go's rules for big.Int.UnmarshalText.
+TEST(IntTest, ReadsOtherBases) {
+  EXPECT_EQ(Int::Unmarshal("+7").value(), Int(7));
+  EXPECT_EQ(Int::Unmarshal("0x1F").value(), Int(31));
+  EXPECT_EQ(Int::Unmarshal("-0b101").value(), Int(-5));
+  EXPECT_EQ(Int::Unmarshal("010").value(), Int(8));
+  EXPECT_EQ(Int::Unmarshal("0o1_0").value(), Int(8));
+  EXPECT_EQ(Int::Unmarshal("0_7").value(), Int(7));
+  EXPECT_EQ(Int::Unmarshal("1_000").value(), Int(1000));
+  EXPECT_EQ(Int::Unmarshal("00").value(), Int(0));
 }
 
 TEST(IntTest, PanicsBeyond256Bits) {
