@@ -11,6 +11,7 @@
 #include "keeper/sdk/tx_runner.h"
 #include "keeper/thorchain/ante.h"
 #include "keeper/thorchain/begin_block.h"
+#include "keeper/thorchain/common/bech32.h"
 #include "keeper/thorchain/describe_tx.h"
 #include "keeper/thorchain/handlers/register.h"
 #include "keeper/thorchain/managers.h"
@@ -37,7 +38,7 @@ class Bech32Addresses : public sdk::AddressCodec {
     const auto found = bytes_.find(text);
     if (found != bytes_.end()) return found->second;
     const absl::StatusOr<AccAddress> address = AccAddress::FromBech32(text, *network_);
-    if (!address.ok()) return Error::New(std::string(address.status().message()));
+    if (!address.ok()) return Reason(text, std::string(address.status().message()));
     if (bytes_.size() >= kMostRemembered) bytes_.clear();
     bytes_.emplace(std::string(text), address->bytes());
     return address->bytes();
@@ -45,6 +46,15 @@ class Bech32Addresses : public sdk::AddressCodec {
 
  private:
   static constexpr size_t kMostRemembered = 1 << 16;
+
+  // With the codes of the SDK's codec, which some refusals of transactions show.
+  Error Reason(std::string_view text, std::string message) const {
+    const absl::StatusOr<CosmosBech32> decoded = DecodeCosmosBech32(text);
+    if (!decoded.ok()) return Error::New(std::move(message));
+    return decoded->prefix == network_->account_prefix ? Error(sdk::kErrInvalidAddress)
+                                                       : Error(sdk::kErrLogic, message);
+  }
+
   const Network* network_;
   sdk::StringMap<std::string> text_;
   sdk::StringMap<std::string> bytes_;

@@ -18,13 +18,9 @@ absl::StatusOr<AccAddress> AccAddress::FromBech32(std::string_view text, const N
     return Error("invalid Bech32 prefix; expected ", network.account_prefix, ", got ",
                  decoded->prefix);
   }
-  constexpr size_t kMaxSize = 255;
-  if (decoded->bytes.empty()) {
-    return Error("addresses cannot be empty: unknown address");
-  }
-  if (decoded->bytes.size() > kMaxSize) {
-    return Error("address max length is ", kMaxSize, ", got ", decoded->bytes.size(),
-                 ": unknown address");
+  // The node's own check of lengths: accounts, contracts.
+  if (decoded->bytes.size() != kAccountSize && decoded->bytes.size() != kContractSize) {
+    return Error("invalid address");
   }
   return AccAddress(std::move(decoded->bytes));
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,8 +17,11 @@ class AccAddress {
   AccAddress() = default;
   explicit AccAddress(std::string bytes) : bytes_(std::move(bytes)) {}
 
-  // From bech32 text with the network's account prefix; at most 255 bytes. The status message is
-  // the node's error text (cosmos-sdk v0.53 AccAddressFromBech32).
+  static constexpr size_t kAccountSize = 20;
+  static constexpr size_t kContractSize = 32;
+
+  // From bech32 text with the network's account prefix, of one of these sizes. The status message
+  // is the node's error text (cosmos-sdk v0.53 AccAddressFromBech32).
   static absl::StatusOr<AccAddress> FromBech32(std::string_view text, const Network& network);
   // From hexadecimal digits, without checking the length.
   static absl::StatusOr<AccAddress> FromHex(std::string_view text);

@@ -9,7 +9,8 @@ Error DeductFeeAnte(const Keeper& k, const Context& ctx, const AccAddress& signe
 }
 
 bool IsValidAccAddress(const AccAddress& address) {
-  return address.bytes().size() == 20 || address.bytes().size() == 32;
+  const size_t size = address.bytes().size();
+  return size == AccAddress::kAccountSize || size == AccAddress::kContractSize;
 }
 
 }  // namespace blockreplay::keeper::thorchain
