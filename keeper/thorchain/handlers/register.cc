@@ -53,17 +53,27 @@ constexpr std::array kUnrouted{
 
 // Messages with a service that have no handler here (yet).
 constexpr std::array kNotNative{
-    "/cosmos.auth.v1beta1.MsgUpdateParams",     "/cosmos.authz.v1beta1.MsgExec",
-    "/cosmos.authz.v1beta1.MsgGrant",           "/cosmos.authz.v1beta1.MsgRevoke",
-    "/cosmos.bank.v1beta1.MsgMultiSend",        "/cosmos.bank.v1beta1.MsgSetSendEnabled",
-    "/cosmos.bank.v1beta1.MsgUpdateParams",     "/cosmos.consensus.v1.MsgUpdateParams",
-    "/cosmos.upgrade.v1beta1.MsgCancelUpgrade", "/cosmos.upgrade.v1beta1.MsgSoftwareUpgrade",
-    "/cosmwasm.wasm.v1.MsgClearAdmin",          "/cosmwasm.wasm.v1.MsgExecuteContract",
-    "/cosmwasm.wasm.v1.MsgInstantiateContract", "/cosmwasm.wasm.v1.MsgInstantiateContract2",
-    "/cosmwasm.wasm.v1.MsgMigrateContract",     "/cosmwasm.wasm.v1.MsgStoreCode",
-    "/cosmwasm.wasm.v1.MsgSudoContract",        "/cosmwasm.wasm.v1.MsgUpdateAdmin",
-    "/thorchain.denom.v1.MsgBurnTokens",        "/thorchain.denom.v1.MsgChangeDenomAdmin",
-    "/thorchain.denom.v1.MsgCreateDenom",       "/thorchain.denom.v1.MsgMintTokens",
+    "/cosmos.auth.v1beta1.MsgUpdateParams",
+    "/cosmos.authz.v1beta1.MsgExec",
+    "/cosmos.authz.v1beta1.MsgGrant",
+    "/cosmos.authz.v1beta1.MsgRevoke",
+    "/cosmos.bank.v1beta1.MsgSetSendEnabled",
+    "/cosmos.bank.v1beta1.MsgUpdateParams",
+    "/cosmos.consensus.v1.MsgUpdateParams",
+    "/cosmos.upgrade.v1beta1.MsgCancelUpgrade",
+    "/cosmos.upgrade.v1beta1.MsgSoftwareUpgrade",
+    "/cosmwasm.wasm.v1.MsgClearAdmin",
+    "/cosmwasm.wasm.v1.MsgExecuteContract",
+    "/cosmwasm.wasm.v1.MsgInstantiateContract",
+    "/cosmwasm.wasm.v1.MsgInstantiateContract2",
+    "/cosmwasm.wasm.v1.MsgMigrateContract",
+    "/cosmwasm.wasm.v1.MsgStoreCode",
+    "/cosmwasm.wasm.v1.MsgSudoContract",
+    "/cosmwasm.wasm.v1.MsgUpdateAdmin",
+    "/thorchain.denom.v1.MsgBurnTokens",
+    "/thorchain.denom.v1.MsgChangeDenomAdmin",
+    "/thorchain.denom.v1.MsgCreateDenom",
+    "/thorchain.denom.v1.MsgMintTokens",
     "/thorchain.scheduler.v1.MsgSchedule",
 };
 
@@ -71,6 +81,7 @@ constexpr std::array kNotNative{
 
 void RegisterHandlers(Managers* managers, sdk::MessageRouter* router) {
   router->Register(NewBankSendHandler(managers));
+  router->Register(NewBankMultiSendHandler(managers));
   router->Register(NewDepositHandler(managers));
   router->Register(NewMimirHandler(managers));
   router->Register(NewNodePauseChainHandler(managers));

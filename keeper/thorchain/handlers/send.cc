@@ -165,6 +165,72 @@ class BankSendHandler : public sdk::TypedMessageHandler<BankMsgSend> {
   Managers* mgr_;
 };
 
+// An account's part in a message with many.
+struct BankShare {
+  std::string address;
+  sdk::Coins coins;
+};
+
+bool DecodeFields(std::string_view bytes, BankShare* share) {
+  sdk::WireReader r(bytes);
+  while (!r.AtEnd()) {
+    uint32_t number = 0;
+    sdk::WireType type{};
+    if (!r.Tag(&number, &type)) return false;
+    const bool read = number == 1   ? ReadText(&r, type, &share->address)
+                      : number == 2 ? ReadRepeatedMessage(&r, type, &share->coins)
+                                    : r.Skip(number, type);
+    if (!read) return false;
+  }
+  return true;
+}
+
+struct BankMsgMultiSend {
+  std::vector<BankShare> inputs;
+  std::vector<BankShare> outputs;
+};
+
+// A message that the ante chain refuses.
+class BankMultiSendHandler : public sdk::TypedMessageHandler<BankMsgMultiSend> {
+ public:
+  explicit BankMultiSendHandler(Managers* managers) : mgr_(managers) {}
+  std::string_view type_url() const override { return "/cosmos.bank.v1beta1.MsgMultiSend"; }
+  sdk::Any Response() const override { return {"/cosmos.bank.v1beta1.MsgMultiSendResponse", ""}; }
+
+ protected:
+  bool DecodeMessage(std::string_view bytes, BankMsgMultiSend* message) const override {
+    sdk::WireReader r(bytes);
+    while (!r.AtEnd()) {
+      uint32_t number = 0;
+      sdk::WireType type{};
+      if (!r.Tag(&number, &type)) return false;
+      const bool read = number == 1   ? ReadRepeatedMessage(&r, type, &message->inputs)
+                        : number == 2 ? ReadRepeatedMessage(&r, type, &message->outputs)
+                                      : r.Skip(number, type);
+      if (!read) return false;
+    }
+    return true;
+  }
+  Error ValidateBasic(const BankMsgMultiSend&) const override { return {}; }
+  Result<std::vector<std::string>> Signers(const BankMsgMultiSend& message) const override {
+    std::vector<std::string> signers;
+    for (const BankShare& input : message.inputs) {
+      KEEPER_ASSIGN_OR_RETURN(std::string signer, mgr_->keeper->addresses->ToBytes(input.address));
+      signers.push_back(std::move(signer));
+    }
+    return signers;
+  }
+  Error Ante(const Context&, const BankMsgMultiSend&) const override {
+    return Error(sdk::kErrUnknownRequest, "invalid message type");
+  }
+  Error Handle(const Context&, const BankMsgMultiSend&) const override {
+    throw sdk::NotNative("MsgMultiSend");
+  }
+
+ private:
+  Managers* mgr_;
+};
+
 }  // namespace
 
 bool IsDepositSend(const Keeper& k, const MsgSend& message) {
@@ -177,6 +243,10 @@ std::unique_ptr<sdk::MessageHandler> NewSendHandler(Managers* managers) {
 
 std::unique_ptr<sdk::MessageHandler> NewBankSendHandler(Managers* managers) {
   return std::make_unique<BankSendHandler>(managers);
+}
+
+std::unique_ptr<sdk::MessageHandler> NewBankMultiSendHandler(Managers* managers) {
+  return std::make_unique<BankMultiSendHandler>(managers);
 }
 
 }  // namespace blockreplay::keeper::thorchain
