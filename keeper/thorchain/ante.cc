@@ -7,12 +7,17 @@
 #include <optional>
 #include <variant>
 
+#include "keeper/sdk/int.h"
 #include "keeper/sdk/pub_key.h"
+#include "keeper/thorchain/amino_json.h"
 #include "keeper/thorchain/modules.h"
+#include "keeper/thorchain/textual.h"
 
 namespace blockreplay::keeper::thorchain {
 namespace {
 
+using cosmos::crypto::multisig::v1beta1::CompactBitArray;
+using cosmos::tx::signing::v1beta1::SignMode;
 using cosmos::tx::v1beta1::ModeInfo;
 using sdk::PubKey;
 
@@ -48,11 +53,14 @@ void CountTransaction(const Context& ctx) {
 
 // A signature as the SDK unpacks it from its mode and raw bytes.
 struct Signature {
-  bool is_multi = false;
-  cosmos::tx::signing::v1beta1::SignMode mode{};
-  std::string bytes;  // single
-  const cosmos::crypto::multisig::v1beta1::CompactBitArray* bits = nullptr;
-  std::vector<Signature> parts;
+  // kNone: one of several without a mode.
+  enum class Kind : uint8_t { kNone, kSingle, kMulti };
+
+  Kind kind = Kind::kNone;
+  SignMode mode{};                        // single
+  std::string bytes;                      // single
+  const CompactBitArray* bits = nullptr;  // multi: which keys signed
+  std::vector<Signature> parts;           // multi
 };
 
 // Nothing where the SDK returns an error.
@@ -74,12 +82,13 @@ std::optional<Signature> UnpackSignature(const ModeInfo& mode, std::string_view 
   constexpr int kDeepest = 16;
   Signature signature;
   if (mode.has_single()) {
+    signature.kind = Signature::Kind::kSingle;
     signature.mode = mode.single().mode();
     signature.bytes = bytes;
     return signature;
   }
   if (!mode.has_multi() || depth > kDeepest) throw sdk::Panic("unexpected ModeInfo data type");
-  signature.is_multi = true;
+  signature.kind = Signature::Kind::kMulti;
   signature.bits = &mode.multi().bitarray();
   const std::optional<std::vector<std::string>> parts = DecodeMultiSignature(bytes);
   if (!parts) return std::nullopt;
@@ -92,19 +101,34 @@ std::optional<Signature> UnpackSignature(const ModeInfo& mode, std::string_view 
     if (!part) return std::nullopt;
     signature.parts.push_back(*std::move(part));
   }
+  signature.parts.resize(parts->size());
   return signature;
 }
 
-int BitCount(const cosmos::crypto::multisig::v1beta1::CompactBitArray& bits) {
-  const int elements = static_cast<int>(bits.elems().size());
+// Bits that the array says it has. It may say anything.
+int64_t BitCount(const CompactBitArray& bits) {
+  const auto elements = static_cast<int64_t>(bits.elems().size());
   if (bits.extra_bits_stored() == 0) return elements * 8;
-  return (elements - 1) * 8 + static_cast<int>(bits.extra_bits_stored());
+  return (elements - 1) * 8 + int64_t{bits.extra_bits_stored()};
 }
 
-bool BitAt(const cosmos::crypto::multisig::v1beta1::CompactBitArray& bits, int i) {
+bool BitAt(const CompactBitArray& bits, int64_t i) {
   if (i < 0 || i >= BitCount(bits)) return false;
+  if (static_cast<size_t>(i) / 8 >= bits.elems().size()) {
+    throw sdk::Panic("runtime error: index out of range");
+  }
   const auto byte = static_cast<uint8_t>(bits.elems()[static_cast<size_t>(i) / 8]);
   return (byte >> (7 - i % 8) & 1) != 0;
+}
+
+// As far as there are elements.
+size_t CountSetBits(const CompactBitArray& bits) {
+  const int64_t count = BitCount(bits);
+  size_t set = 0;
+  for (size_t i = 0; i < bits.elems().size() * 8 && static_cast<int64_t>(i) < count; ++i) {
+    set += BitAt(bits, static_cast<int64_t>(i)) ? 1 : 0;
+  }
+  return set;
 }
 
 std::string Base64(std::string_view bytes) {
@@ -117,17 +141,21 @@ std::string Base64(std::string_view bytes) {
 }
 
 // All single signatures; behind those of a multisignature, its aggregate.
-void AppendRawSignatures(const Signature& signature, std::vector<std::string>* out) {
-  if (!signature.is_multi) {
+Error AppendRawSignatures(const Signature& signature, std::vector<std::string>* out) {
+  if (signature.kind == Signature::Kind::kNone) return Error::New("got empty SignatureData");
+  if (signature.kind == Signature::Kind::kSingle) {
     out->push_back(signature.bytes);
-    return;
+    return {};
   }
   std::vector<std::string> parts;
-  for (const Signature& part : signature.parts) AppendRawSignatures(part, &parts);
+  for (const Signature& part : signature.parts) {
+    KEEPER_RETURN_IF_ERROR(AppendRawSignatures(part, &parts));
+  }
   sdk::WireWriter w;
   for (size_t i = parts.size(); i-- > 0;) w.BytesFieldAlways(1, parts[i]);
   for (std::string& part : parts) out->push_back(std::move(part));
   out->push_back(std::string(w.bytes()));
+  return {};
 }
 
 class SignatureChecks {
@@ -145,10 +173,13 @@ class SignatureChecks {
       }
       keys_.push_back(std::move(key));
     }
+    if (tx_.signatures.size() != signers_.size()) {
+      return Error(sdk::kErrUnauthorized,
+                   sdk::StrCat("wrong number of signers; expected ", signers_.size(), ", got ",
+                               tx_.signatures.size()));
+    }
     return {};
   }
-
-  const std::vector<std::string>& signers() const { return signers_; }
 
   // Unpacked where the SDK first asks for them.
   Error UnpackSignatures() {
@@ -166,7 +197,7 @@ class SignatureChecks {
       std::optional<Signature> signature =
           UnpackSignature(info.mode_info(), tx_.signatures[static_cast<size_t>(i)], 0);
       if (!signature) return Error::New("rejecting unrecognized fields found in MultiSignature");
-      signatures_.push_back(std::move(signature));
+      signatures_.push_back(*std::move(signature));
     }
     return {};
   }
@@ -198,8 +229,7 @@ class SignatureChecks {
       }
       KEEPER_ASSIGN_OR_RETURN(sdk::Account account, SignerAccount(i));
       if (account.pub_key) continue;
-      const auto& any = tx_.auth_info.signer_infos(static_cast<int>(i)).public_key();
-      account.pub_key = sdk::Any{any.type_url(), any.value()};
+      account.pub_key = keys_[i]->ToAny();
       k_.auth->SetAccount(ctx_, signers_[i], account);
     }
     KEEPER_RETURN_IF_ERROR(UnpackSignatures());
@@ -212,9 +242,8 @@ class SignatureChecks {
                       {"acc_seq",
                        sdk::StrCat(names[i], "/", info.has_mode_info() ? info.sequence() : 0)}});
       }
-      if (!signatures_[i]) return Error::New("got empty SignatureData");
       std::vector<std::string> raw;
-      AppendRawSignatures(*signatures_[i], &raw);
+      KEEPER_RETURN_IF_ERROR(AppendRawSignatures(signatures_[i], &raw));
       for (const std::string& signature : raw) {
         events.emplace_back("tx", std::vector<sdk::Attribute>{{"signature", Base64(signature)}});
       }
@@ -245,7 +274,7 @@ class SignatureChecks {
         return Error(sdk::kErrInvalidPubKey, "unrecognized public key type: <nil>");
       }
       KEEPER_ASSIGN_OR_RETURN(const PubKey key, PubKey::FromAny(*account.pub_key));
-      KEEPER_RETURN_IF_ERROR(ConsumeFor(key, *signatures_[i], params));
+      KEEPER_RETURN_IF_ERROR(ConsumeFor(key, signatures_[i], params));
     }
     return {};
   }
@@ -270,8 +299,9 @@ class SignatureChecks {
                      sdk::StrCat("account sequence mismatch, expected ", account.sequence, ", got ",
                                  info.sequence()));
       }
+      CheckSigningData();
       KEEPER_ASSIGN_OR_RETURN(const PubKey key, PubKey::FromAny(*account.pub_key));
-      if (!VerifyOne(key, *signatures_[i], account)) {
+      if (!VerifyOne(key, signatures_[i], SignerData{signers_[i], account, info.sequence()})) {
         return Error(
             sdk::kErrUnauthorized,
             sdk::StrCat("signature verification failed; please verify account number (",
@@ -294,6 +324,20 @@ class SignatureChecks {
 
  private:
   static constexpr sdk::ErrorCode kErrNotSupported{"sdk", 37, "feature not supported"};
+
+  // The SDK copies the transaction for its sign modes, and follows these pointers.
+  void CheckSigningData() const {
+    for (const auto& info : tx_.auth_info.signer_infos()) {
+      if (!info.has_public_key() || LacksBits(info.mode_info())) {
+        throw sdk::Panic("runtime error: invalid memory address or nil pointer dereference");
+      }
+    }
+  }
+  static bool LacksBits(const ModeInfo& mode) {
+    if (!mode.has_multi()) return false;
+    const auto& parts = mode.multi().mode_infos();
+    return !mode.multi().has_bitarray() || std::any_of(parts.begin(), parts.end(), LacksBits);
+  }
 
   Result<sdk::Account> SignerAccount(size_t i) const {
     if (i >= signers_.size()) throw sdk::Panic("runtime error: index out of range");
@@ -319,10 +363,12 @@ class SignatureChecks {
       case PubKey::Type::kMultisig:
         break;
     }
-    if (!signature.is_multi) return Error::New("expected multisignature data");
+    if (signature.kind != Signature::Kind::kMulti) {
+      return Error::New("expected multisignature data");
+    }
     size_t next = 0;
-    const int count = BitCount(*signature.bits);
-    for (int i = 0; i < count; ++i) {
+    const int64_t count = BitCount(*signature.bits);
+    for (int64_t i = 0; i < count; ++i) {
       if (!BitAt(*signature.bits, i)) continue;
       if (static_cast<size_t>(i) >= key.members.size() || next >= signature.parts.size()) {
         throw sdk::Panic("runtime error: index out of range");
@@ -334,41 +380,91 @@ class SignatureChecks {
     return {};
   }
 
-  // Bytes that a signature of this mode signs.
-  std::string SignBytes(cosmos::tx::signing::v1beta1::SignMode mode,
-                        const sdk::Account& account) const {
-    if (mode != cosmos::tx::signing::v1beta1::SIGN_MODE_DIRECT) {
-      throw sdk::NotNative("sign mode " + SignMode_Name(mode));
-    }
+  struct SignerData {
+    const std::string& address;
+    const sdk::Account& account;
+    uint64_t sequence;
+  };
+
+  // Bytes that a signature of this mode signs; nothing where the original has an error.
+  std::optional<std::string> SignBytes(SignMode mode, const SignerData& signer) const {
+    const sdk::Account& account = signer.account;
+    const std::string& chain_id = ctx_.block().chain_id;
     sdk::WireWriter w;
-    w.VarintField(4, account.account_number);
-    w.BytesField(3, ctx_.block().chain_id);
-    w.BytesField(2, tx_.auth_info_bytes);
-    w.BytesField(1, tx_.body_bytes);
-    return std::string(w.bytes());
+    switch (mode) {
+      case SignMode::SIGN_MODE_DIRECT:
+        w.VarintField(4, account.account_number);
+        w.BytesField(3, chain_id);
+        w.BytesField(2, tx_.auth_info_bytes);
+        w.BytesField(1, tx_.body_bytes);
+        return std::string(w.bytes());
+      case SignMode::SIGN_MODE_DIRECT_AUX: {
+        // Not for who pays the fee: the payer, or the first to sign.
+        const auto& fee = tx_.auth_info.fee();
+        if (fee.payer().empty() ? signers_.front() == signer.address
+                                : fee.payer() == k_.addresses->ToText(signer.address)) {
+          return std::nullopt;
+        }
+        w.VarintField(5, signer.sequence);
+        w.VarintField(4, account.account_number);
+        w.BytesField(3, chain_id);
+        const size_t mark = w.size();
+        w.BytesField(2, account.pub_key->value);
+        w.BytesField(1, account.pub_key->type_url);
+        w.EndMessage(2, mark);
+        w.BytesField(1, tx_.body_bytes);
+        return std::string(w.bytes());
+      }
+      case SignMode::SIGN_MODE_LEGACY_AMINO_JSON:
+        return AminoSignDoc(tx_, chain_id, account.account_number, signer.sequence, k_.network());
+      case SignMode::SIGN_MODE_TEXTUAL:
+        return TextualBytes(signer);
+      default:
+        return std::nullopt;
+    }
   }
 
-  bool VerifyOne(const PubKey& key, const Signature& signature, const sdk::Account& account) const {
-    if (!signature.is_multi) {
-      if (key.type == PubKey::Type::kMultisig) throw sdk::Panic("not implemented");
-      if (key.type != PubKey::Type::kSecp256k1) {
-        throw sdk::NotNative("signatures of keys other than secp256k1");
-      }
-      return sdk::VerifySecp256k1(key.key, SignBytes(signature.mode, account), signature.bytes);
+  std::optional<std::string> TextualBytes(const SignerData& signer) const {
+    TextualSigner shown;
+    shown.address = k_.addresses->ToText(signer.address);
+    shown.chain_id = ctx_.block().chain_id;
+    shown.account_number = signer.account.account_number;
+    shown.sequence = signer.sequence;
+    shown.pub_key.set_type_url(signer.account.pub_key->type_url);
+    shown.pub_key.set_value(signer.account.pub_key->value);
+    return TextualSignDoc(
+        tx_, shown,
+        [&](const std::string& denom) -> std::optional<cosmos::bank::v1beta1::Metadata> {
+          constexpr char kMetadataPrefix = '\x01';
+          const std::optional<std::string_view> bytes =
+              ctx_.kv(kBankStore).Get(kMetadataPrefix + denom);
+          cosmos::bank::v1beta1::Metadata metadata;
+          if (!bytes || !metadata.ParseFromString(std::string(*bytes))) return std::nullopt;
+          return metadata;
+        });
+  }
+
+  bool VerifyOne(const PubKey& key, const Signature& signature, const SignerData& signer) const {
+    switch (signature.kind) {
+      case Signature::Kind::kNone:
+        return false;
+      case Signature::Kind::kSingle:
+        return VerifySingle(key, signature, signer);
+      case Signature::Kind::kMulti:
+        break;
     }
     if (key.type != PubKey::Type::kMultisig) return false;
-    const int size = BitCount(*signature.bits);
-    int set = 0;
-    for (int i = 0; i < size; ++i) set += BitAt(*signature.bits, i) ? 1 : 0;
-    if (static_cast<size_t>(size) != key.members.size() || signature.parts.size() < key.threshold ||
-        signature.parts.size() > key.members.size() || set < static_cast<int>(key.threshold)) {
+    const int64_t size = BitCount(*signature.bits);
+    if (static_cast<int64_t>(key.members.size()) != size ||
+        signature.parts.size() < key.threshold || signature.parts.size() > key.members.size() ||
+        CountSetBits(*signature.bits) < key.threshold) {
       return false;
     }
     size_t next = 0;
-    for (int i = 0; i < size; ++i) {
+    for (int64_t i = 0; i < size; ++i) {
       if (!BitAt(*signature.bits, i)) continue;
       if (next >= signature.parts.size()) throw sdk::Panic("runtime error: index out of range");
-      if (!VerifyOne(key.members[static_cast<size_t>(i)], signature.parts[next], account)) {
+      if (!VerifyOne(key.members[static_cast<size_t>(i)], signature.parts[next], signer)) {
         return false;
       }
       ++next;
@@ -376,16 +472,32 @@ class SignatureChecks {
     return true;
   }
 
+  bool VerifySingle(const PubKey& key, const Signature& signature, const SignerData& signer) const {
+    const std::optional<std::string> message = SignBytes(signature.mode, signer);
+    if (!message) return false;
+    switch (key.type) {
+      case PubKey::Type::kSecp256k1:
+        return sdk::VerifySecp256k1(key.key, *message, signature.bytes);
+      case PubKey::Type::kEd25519:
+        return sdk::VerifyEd25519(key.key, *message, signature.bytes);
+      case PubKey::Type::kSecp256r1:
+        throw sdk::NotNative("secp256r1 signatures");
+      case PubKey::Type::kMultisig:
+        break;
+    }
+    throw sdk::Panic("not implemented");
+  }
+
   const Keeper& k_;
   const sdk::Tx& tx_;
   const Context& ctx_;
   std::vector<std::string> signers_;
   std::vector<std::optional<PubKey>> keys_;
-  std::vector<std::optional<Signature>> signatures_;
+  std::vector<Signature> signatures_;
 };
 
 // Tx.ValidateBasic.
-Error ValidateTx(const Keeper& k, const sdk::Tx& tx, size_t signers) {
+Error ValidateTx(const Keeper& k, const sdk::Tx& tx) {
   const auto& auth_info = tx.auth_info;
   if (!auth_info.has_fee()) return Error::New("missing fee");
   const auto& fee = auth_info.fee();
@@ -393,19 +505,15 @@ Error ValidateTx(const Keeper& k, const sdk::Tx& tx, size_t signers) {
     return Error(sdk::kErrInvalidRequest, "invalid gas supplied");
   }
   for (const auto& coin : fee.amount()) {
-    if (coin.amount().starts_with('-')) {
+    const absl::StatusOr<sdk::Int> amount = sdk::Int::Unmarshal(coin.amount());
+    if (coin.amount().empty() || !amount.ok() || amount->IsNegative()) {
       return Error(sdk::kErrInsufficientFee, "invalid fee provided");
     }
   }
   if (!fee.payer().empty() && !k.addresses->ToBytes(fee.payer()).ok()) {
     return Error(sdk::kErrInvalidAddress, "Invalid fee payer address");
   }
-  if (tx.signatures.empty()) return Error(sdk::kErrNoSignatures);
-  if (tx.signatures.size() != signers) {
-    return Error(sdk::kErrUnauthorized, sdk::StrCat("wrong number of signers; expected ", signers,
-                                                    ", got ", tx.signatures.size()));
-  }
-  return {};
+  return tx.signatures.empty() ? Error(sdk::kErrNoSignatures) : Error();
 }
 
 // One deposit for each transaction.
@@ -451,11 +559,9 @@ Error RunAnte(const Keeper& k, const sdk::Tx& tx, sdk::GasMeter* tx_meter, Conte
 
   CountTransaction(*ctx);
 
-  if (tx.body.extension_options_size() > 0) return Error(sdk::kErrUnknownExtensionOptions);
-
+  KEEPER_RETURN_IF_ERROR(ValidateTx(k, tx));
   SignatureChecks signatures(k, tx, *ctx);
   KEEPER_RETURN_IF_ERROR(signatures.Prepare());
-  KEEPER_RETURN_IF_ERROR(ValidateTx(k, tx, signatures.signers().size()));
 
   if (tx.body.timeout_height() > 0 &&
       static_cast<uint64_t>(ctx->height()) > tx.body.timeout_height()) {
@@ -463,8 +569,10 @@ Error RunAnte(const Keeper& k, const sdk::Tx& tx, sdk::GasMeter* tx_meter, Conte
                  sdk::StrCat("block height: ", ctx->height(),
                              ", timeout height: ", tx.body.timeout_height()));
   }
-  if (tx.body.has_timeout_timestamp() && tx.body.timeout_timestamp().seconds() != 0) {
-    const auto& timeout = tx.body.timeout_timestamp();
+  // The epoch, and Go's zero time, stand for none.
+  constexpr int64_t kZeroTime = -62135596800;
+  const auto& timeout = tx.body.timeout_timestamp();
+  if (timeout.seconds() != 0 && (timeout.seconds() != kZeroTime || timeout.nanos() != 0)) {
     const sdk::BlockInfo& block = ctx->block();
     if (timeout.seconds() < block.time_seconds ||
         (timeout.seconds() == block.time_seconds && timeout.nanos() < block.time_nanos)) {
@@ -486,8 +594,8 @@ Error RunAnte(const Keeper& k, const sdk::Tx& tx, sdk::GasMeter* tx_meter, Conte
 
   // THORChain's own step: what a message costs, who may send it.
   KEEPER_RETURN_IF_ERROR(CheckMessages(tx));
-  KEEPER_RETURN_IF_ERROR(signatures.RejectSecp256r1());
   KEEPER_RETURN_IF_ERROR(signatures.UnpackSignatures());
+  KEEPER_RETURN_IF_ERROR(signatures.RejectSecp256r1());
   *ctx = ctx->WithTxMemo(&memo);
   constexpr std::string_view kVersionKey = "version//";
   (void)k.kv(*ctx).Get(kVersionKey);
