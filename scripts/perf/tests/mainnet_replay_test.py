@@ -166,7 +166,7 @@ class Interruptions(Stopped):
         for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
             with self.subTest(signal=number):
                 shutil.rmtree(self.dir / "out", ignore_errors=True)
-                process = self.start(SENDS, "--shards", "2", *profiles, "--", "--pace", "1")
+                process = self.start(SENDS, "--shards", "2", *profiles, "--", "--pace", "0.05")
                 self.wait_until_running()
                 process.send_signal(number)
                 _, errors = process.communicate(timeout=300)
@@ -181,7 +181,7 @@ class Interruptions(Stopped):
                 self.assertEqual(self.merged()["app_hash_chain"], self.whole(SENDS)["app_hash_chain"])
 
     def test_killed_it_starts_its_shard_over(self):
-        process = self.start(SENDS, "--", "--pace", "1")
+        process = self.start(SENDS, "--", "--pace", "0.05")
         self.wait_until_running()
         shard = int((self.dir / "out/shards/0/pid").read_text())
         children = Path(f"/proc/{shard}/task/{shard}/children").read_text().split()
@@ -257,7 +257,7 @@ class Slurm(Stopped):
     def test_a_job_that_is_stopped_goes_on(self):
         with SlurmMachine(self.dir / "slurm") as machine:
             self.env |= machine.env
-            process = self.start(SENDS, "--shards", "2", "--slurm", "--", "--pace", "1")
+            process = self.start(SENDS, "--shards", "2", "--slurm", "--", "--pace", "0.05")
             self.wait_until_running()
             process.send_signal(signal.SIGTERM)
             _, errors = process.communicate(timeout=300)
