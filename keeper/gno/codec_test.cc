@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <list>
 
 #include "absl/strings/escaping.h"
 #include "keeper/gno/account.h"
@@ -112,8 +113,9 @@ TEST(TxTest, RefusesWhatAminoRefuses) {
 
 TEST(AccountTest, ReencodesTheRecordedAccounts) {
   Scratch scratch;
+  std::list<std::string> stored;  // accounts have views of them
   const auto round_trip = [&](const std::string& name) {
-    const std::string bytes = ValueBytes(name);
+    const std::string& bytes = stored.emplace_back(ValueBytes(name));
     const std::optional<Account> account = Account::Decode(bytes, &scratch);
     EXPECT_TRUE(account.has_value()) << name;
     if (!account.has_value()) return Account();
