@@ -19,7 +19,7 @@ BLOCKREPLAY_PACKAGES=(
   # command line and reports
   libcli11-dev nlohmann-json3-dev
   # profiles
-  libgoogle-perftools-dev libdw-dev libelf-dev libre2-dev
+  libgoogle-perftools-dev libdw-dev libelf-dev libre2-dev libcpp-httplib-dev
   # tests and benchmarks
   libgtest-dev libgmock-dev libbenchmark-dev
 )
