@@ -20,11 +20,12 @@ mkdir -p "$out"
 say "Replaying fixtures/thor-2000: 2,000 blocks, every app hash checked"
 build/release/bin/blockreplay run fixtures/thor-2000 \
   --cpu-profile "$out/cpu.pb.gz" --heap-profile "$out/heap.pb.gz" \
-  --report "$out/report.json" --csv "$out/blocks.csv"
+  --report "$out/report.json" --csv "$out/blocks.csv" --html "$out/report.html"
 
 cat <<EOF
 
 Written to $out/:
+  report.html   all of it to look at: open it in a browser   (docs/report-page.md)
   report.json   totals, percentiles, phases, CPU split      (docs/reports.md)
   blocks.csv    one row per block
   cpu.pb.gz     CPU profile:   go tool pprof -http=localhost:8080 $out/cpu.pb.gz

@@ -95,7 +95,7 @@ class Usage(CliTest):
     def test_help_and_version(self):
         self.assertIn("run", self.run_tool("--help").stdout)
         self.assertRegex(self.run_tool("--version").stdout, r"^blockreplay \d+\.\d+\.\d+ \(\S+\)\n$")
-        for command in ("run", "info", "check", "diff", "export", "profile"):
+        for command in ("run", "info", "check", "diff", "export", "profile", "report"):
             self.assertIn("--help", self.run_tool(command, "--help").stdout)
 
     def test_wrong_usage_is_one_line_and_1(self):

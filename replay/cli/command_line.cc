@@ -55,6 +55,7 @@ int RunCommandLine(int argc, char** argv) {
   AddCheckCommand(&app, &selected);
   AddDiffCommand(&app, &selected);
   AddExportCommand(&app, &selected);
+  AddReportCommand(&app, &selected);
   AddProfileCommand(&app, &selected);
 
   try {

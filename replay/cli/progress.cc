@@ -56,6 +56,12 @@ RunProgress::RunProgress(const RunPlan& plan, std::string host)
       quiet_(plan.options.quiet),
       terminal_(::isatty(STDERR_FILENO) == 1) {}
 
+void RunProgress::OnListen(const std::string& url) {
+  if (quiet_) return;
+  std::printf("pprof       %s\n", url.c_str());
+  std::fflush(stdout);
+}
+
 void RunProgress::OnOpen(const std::string& database, const std::string& seek_compaction) {
   Finish();
   if (quiet_) return;

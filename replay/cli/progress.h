@@ -14,6 +14,7 @@ class RunProgress : public RunObserver {
  public:
   explicit RunProgress(const RunPlan& plan, std::string host);
 
+  void OnListen(const std::string& url) override;
   void OnOpen(const std::string& database, const std::string& seek_compaction) override;
   void OnRestore(const storage::SnapshotProgress& progress) override;
   void OnPass(int64_t pass, int64_t next_height) override;

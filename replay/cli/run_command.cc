@@ -1,6 +1,8 @@
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,8 +17,11 @@
 #include "replay/cli/progress.h"
 #include "replay/engine/interrupt.h"
 #include "replay/engine/run.h"
+#include "replay/page/page.h"
+#include "replay/page/page_files.h"
 #include "replay/recording/file_io.h"
 #include "replay/report/report.h"
+#include "replay/report/version.h"
 #include "replay/stats/distribution.h"
 
 namespace blockreplay::replay {
@@ -123,10 +128,46 @@ void PrintSummary(const RunPlan& plan, const RunResult& result) {
   if (result.facts.coverage) PrintCoverage(*result.facts.coverage);
   const RunOptions& options = plan.options;
   if (!options.report.empty()) std::printf("report      %s\n", options.report.c_str());
+  if (!options.html.empty()) std::printf("page        %s\n", options.html.c_str());
   if (!options.csv.empty()) std::printf("CSV         %s\n", options.csv.c_str());
   if (!options.results.empty()) std::printf("results     %s\n", options.results.c_str());
   for (const std::string& file : result.profiles) {
     std::printf("profile     %s  (go tool pprof -http=: %s)\n", file.c_str(), file.c_str());
+  }
+}
+
+// The page of --html; one file, or an error.
+absl::Status WritePage(const RunOptions& options, const nlohmann::json& report,
+                       const std::string& csv) {
+  PageRun run;
+  run.name = std::filesystem::path(options.recording).lexically_normal().filename().string();
+  if (run.name.empty()) run.name = options.recording;
+  run.report = report;
+  run.csv = csv;
+  std::vector<std::string> ignored;
+  if (absl::Status status = AddProfiles("", &run, &ignored); !status.ok()) return status;
+  absl::StatusOr<std::string> page =
+      RenderPage({run}, std::nullopt, {{"version", ToolVersion()}, {"revision", ToolRevision()}});
+  if (!page.ok()) return page.status();
+  return WriteFileAtomically(options.html, *page);
+}
+
+void WriteReports(const RunOptions& options, const HostRecord& host, RunResult* result) {
+  if (options.report.empty() && options.html.empty()) return;
+  const Ending ending = EndingOf(*result);
+  result->facts.outcome = ending.name;
+  result->facts.exit_status = ending.exit_status;
+  const nlohmann::json report = ReportToJson(result->facts, result->statistics, host);
+  if (!options.report.empty()) {
+    if (absl::Status status = WriteFileAtomically(options.report, report.dump(1) + "\n");
+        !status.ok()) {
+      result->problems.push_back(std::string(status.message()));
+    }
+  }
+  if (!options.html.empty()) {
+    if (absl::Status status = WritePage(options, report, result->csv); !status.ok()) {
+      result->problems.push_back(absl::StrCat("--html ", options.html, ": ", status.message()));
+    }
   }
 }
 
@@ -141,15 +182,7 @@ int Execute(const RunOptions& options, const std::string& command_line,
   progress.Finish();
   host.Finish();
 
-  if (!options.report.empty() && result.started) {
-    const Ending ending = EndingOf(result);
-    result.facts.outcome = ending.name;
-    result.facts.exit_status = ending.exit_status;
-    const std::string json = ReportToJson(result.facts, result.statistics, host).dump(1) + "\n";
-    if (absl::Status status = WriteFileAtomically(options.report, json); !status.ok()) {
-      result.problems.push_back(std::string(status.message()));
-    }
-  }
+  if (result.started) WriteReports(options, host, &result);
   const bool has_summary = result.outcome != RunOutcome::kError || result.facts.blocks_verified > 0;
   if (!options.quiet && has_summary) PrintSummary(*plan, result);
   std::fflush(stdout);
@@ -282,7 +315,18 @@ void AddOptions(CLI::App* command, RunOptions* options) {
       ->check(CLI::Range(0.001, 1e9).description(""))
       ->type_name("MS");
 
+  command
+      ->add_option("--pprof-listen", options->pprof_listen,
+                   "Serve profiles over HTTP while the run lasts, for go tool pprof http://…; "
+                   "without HOST on 127.0.0.1 only")
+      ->type_name("[HOST]:PORT");
+
   command->add_option("--report", options->report, "Write the measurements as JSON")
+      ->type_name("FILE");
+  command
+      ->add_option(
+          "--html", options->html,
+          "Write a page to look at, with plots, and flame graphs of the profiles asked for")
       ->type_name("FILE");
   command->add_option("--csv", options->csv, "Write a row for each block as CSV")
       ->type_name("FILE");

@@ -90,8 +90,8 @@ void Measurement::Suspend() {
   s.peak_rss_bytes = profiling::GetProcessUsage().peak_rss_bytes;
 }
 
-double Measurement::FinishBlock(BlockRecord* record) {
-  if (record != nullptr) AddCosts(record);
+double Measurement::FinishBlock(BlockRecord* record, bool costs) {
+  if (record != nullptr && costs) AddCosts(record);
   clock_.Settle();
   int64_t wall_nanos = 0;
   for (size_t i = 0; i < kPhaseCount; ++i) {

@@ -48,6 +48,8 @@ json OptionsToJson(const RunOptions& options) {
       {"profile_dir", OrNull(options.profile_dir)},
       {"profile_every", options.profile_every},
       {"profile_slower_than_ms", options.profile_slower_than_ms},
+      {"pprof_listen", OrNull(options.pprof_listen)},
+      {"csv", OrNull(options.csv)},
   };
 }
 

@@ -40,7 +40,10 @@ struct RunOptions {
   int64_t profile_every = 0;
   double profile_slower_than_ms = 0;
 
+  std::string pprof_listen;  // [HOST]:PORT; empty: no listener
+
   std::string report;
+  std::string html;
   std::string csv;
   std::string results;
   std::string bundle;

@@ -10,8 +10,19 @@ using profiling::ProfileKind;
 using profiling::Profiler;
 
 bool ProfilingSession::Wanted(const RunOptions& options) {
+  return WantsThreads(options) || WantsHeap(options);
+}
+
+bool ProfilingSession::WantsThreads(const RunOptions& options) {
   return !options.cpu_profile.empty() || !options.wall_profile.empty() ||
-         !options.heap_profile.empty() || !options.profile_dir.empty();
+         !options.profile_dir.empty();
+}
+
+bool ProfilingSession::WantsHeap(const RunOptions& options) {
+  // A series of pairs is of use without heap profiles too; a heap profile that was asked for by
+  // name is not to be left out.
+  return !options.heap_profile.empty() ||
+         (!options.profile_dir.empty() && Profiler::HeapProfilingAvailable());
 }
 
 ProfilingSession::ProfilingSession(const RunOptions& options, std::vector<std::string> comments)
@@ -20,17 +31,16 @@ ProfilingSession::ProfilingSession(const RunOptions& options, std::vector<std::s
 absl::StatusOr<std::unique_ptr<ProfilingSession>> ProfilingSession::Start(
     const RunOptions& options, std::vector<std::string> comments) {
   std::unique_ptr<ProfilingSession> session(new ProfilingSession(options, std::move(comments)));
-  const bool pairs = !options.profile_dir.empty();
   profiling::ProfilerOptions profiler_options;
-  profiler_options.cpu = pairs || !options.cpu_profile.empty();
   profiler_options.wall = !options.wall_profile.empty();
-  // A series of pairs is of use without heap profiles too; a heap profile that was asked for by
-  // name is not to be left out.
-  profiler_options.heap =
-      !options.heap_profile.empty() || (pairs && Profiler::HeapProfilingAvailable());
+  // Signals are the process's: beside a wall profile a listener gets its CPU profiles from here
+  // too.
+  profiler_options.cpu = !options.profile_dir.empty() || !options.cpu_profile.empty() ||
+                         (profiler_options.wall && !options.pprof_listen.empty());
+  profiler_options.heap = WantsHeap(options);
   absl::StatusOr<std::unique_ptr<Profiler>> profiler = Profiler::Start(profiler_options);
   if (!profiler.ok()) return profiler.status();
-  session->profiler_ = *std::move(profiler);
+  session->profiler_ = std::shared_ptr<Profiler>(*std::move(profiler));
   return session;
 }
 

@@ -16,8 +16,11 @@ namespace blockreplay::replay {
 // thread.
 class ProfilingSession {
  public:
-  // Whether `options` asks for any profile.
+  // Whether `options` asks for any profile, for one of threads (CPU or wall time), for one of the
+  // heap.
   static bool Wanted(const RunOptions& options);
+  static bool WantsThreads(const RunOptions& options);
+  static bool WantsHeap(const RunOptions& options);
   // kUnavailable where a profile was asked for that this program cannot make. `comments` go into
   // every profile.
   static absl::StatusOr<std::unique_ptr<ProfilingSession>> Start(const RunOptions& options,
@@ -34,6 +37,7 @@ class ProfilingSession {
   absl::Status Finish();
 
   const std::vector<std::string>& files() const { return files_; }
+  const std::shared_ptr<profiling::Profiler>& profiler() const { return profiler_; }
 
  private:
   ProfilingSession(const RunOptions& options, std::vector<std::string> comments);
@@ -50,7 +54,7 @@ class ProfilingSession {
 
   const RunOptions options_;
   const std::vector<std::string> comments_;
-  std::unique_ptr<profiling::Profiler> profiler_;
+  std::shared_ptr<profiling::Profiler> profiler_;
   profiling::ProfileMark block_start_;   // with profile_slower_than_ms
   profiling::ProfileMark series_start_;  // with profile_every
   int64_t pass_ = 1;

@@ -9,6 +9,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "profiling/labels.h"
+#include "profiling/pprof_server.h"
 #include "profiling/thread_clock.h"
 #include "replay/engine/block_replayer.h"
 #include "replay/engine/database_dir.h"
@@ -18,6 +19,7 @@
 #include "replay/engine/profiling_session.h"
 #include "replay/engine/replay_state.h"
 #include "replay/engine/verify_executor.h"
+#include "replay/native/chain_spec.h"
 #include "replay/recording/block_source.h"
 #include "replay/recording/sha256.h"
 #include "replay/report/csv.h"
@@ -45,12 +47,14 @@ class Runner {
         command_line_(command_line),
         observer_(observer),
         measurement_(instructions),
-        pacer_(plan.pace) {
+        pacer_(plan.pace),
+        contents_(ChainOf(plan.manifest)) {
     RunFacts& facts = result_.facts;
     facts.recording_digest = plan.digest;
     facts.chain_id = plan.manifest.chain_id;
     facts.options = OptionsToJson(plan.options);
     facts.options["threads"] = plan.threads;
+    if (!plan.options.html.empty()) result_.csv = CsvHeader();
   }
 
   RunResult Run() {
@@ -59,11 +63,13 @@ class Runner {
       result_.facts.coverage = verifier_->coverage();
       const keeper::KindCoverage total = result_.facts.coverage->Total();
       result_.facts.digests = verifier_->FinishDigests();
+      result_.facts.kind_nanos = verifier_->kind_nanos();
       if (result_.outcome == RunOutcome::kVerified && total.matched != total.executed) {
         result_.outcome = RunOutcome::kExecutionDiffers;
       }
     }
     measurement_.Stop();
+    server_.reset();
     if (csv_) Note(csv_->Finish());
     if (results_) Note(results_->Finish());
     if (profiles_ != nullptr) {
@@ -71,11 +77,19 @@ class Runner {
       result_.profiles = profiles_->files();
     }
     result_.facts.app_hash_chain = RawDigest(app_hash_chain_.Finish());
+    result_.facts.stores = contents_.stores();
+    result_.facts.slowest_blocks = contents_.Slowest();
     result_.statistics = measurement_.statistics();
     return std::move(result_);
   }
 
  private:
+  // Null where there is no code of the recording's chain: then transactions have no names.
+  static std::unique_ptr<keeper::Chain> ChainOf(const Manifest& manifest) {
+    absl::StatusOr<std::unique_ptr<keeper::Chain>> chain = keeper::NewChain(ChainSpecOf(manifest));
+    return chain.ok() ? *std::move(chain) : nullptr;
+  }
+
   // The first error ends the run; a mismatch or a signal that came before stays what the run ended
   // with.
   void Fail(const absl::Status& status) {
@@ -100,6 +114,7 @@ class Runner {
 
   absl::Status RunPasses() {
     const RunOptions& options = plan_.options;
+    if (absl::Status status = Listen(); !status.ok()) return status;
     if (options.exec == ExecutionMode::kVerify) {
       absl::StatusOr<std::unique_ptr<VerifyExecutor>> verifier =
           VerifyExecutor::Create(options.recording, plan_.manifest);
@@ -130,6 +145,28 @@ class Runner {
       }
       if (absl::Status status = RunPass(pass, &*dir); !status.ok()) return status;
     }
+    return absl::OkStatus();
+  }
+
+  absl::Status Listen() {
+    const RunOptions& options = plan_.options;
+    if (options.pprof_listen.empty()) return absl::OkStatus();
+    absl::StatusOr<profiling::ListenAddress> address =
+        profiling::ParseListenAddress(options.pprof_listen);
+    if (!address.ok()) return address.status();
+    profiling::PprofServer::Options server_options;
+    server_options.address = *std::move(address);
+    server_options.comments = ProfileComments();
+    server_options.cpu_from_profiler = ProfilingSession::WantsThreads(options);
+    server_options.heap_from_profiler = ProfilingSession::WantsHeap(options);
+    absl::StatusOr<std::unique_ptr<profiling::PprofServer>> server =
+        profiling::PprofServer::Start(server_options);
+    if (!server.ok()) {
+      return absl::Status(server.status().code(),
+                          absl::StrCat("--pprof-listen: ", server.status().message()));
+    }
+    server_ = *std::move(server);
+    observer_->OnListen(server_->url());
     return absl::OkStatus();
   }
 
@@ -232,6 +269,7 @@ class Runner {
           ProfilingSession::Start(plan_.options, ProfileComments());
       if (!profiles.ok()) return profiles.status();
       profiles_ = *std::move(profiles);
+      if (server_ != nullptr) server_->UseProfiler(profiles_->profiler());
     }
     measurement_.Start(state->engine(), state->multistore(), &source);
     return absl::OkStatus();
@@ -355,13 +393,20 @@ class Runner {
   }
 
   absl::Status CountBlock(int64_t pass, const v1::Block& block) {
+    const RunOptions& options = plan_.options;
+    const bool rows = csv_ != nullptr || !options.html.empty();
     double block_ms = 0;
-    if (csv_ == nullptr) {
+    if (!rows && options.report.empty()) {
       block_ms = measurement_.FinishBlock();
     } else {
       BlockRecord record = RecordOf(pass, block);
-      block_ms = measurement_.FinishBlock(&record);
-      if (absl::Status status = csv_->Append(record); !status.ok()) return status;
+      block_ms = measurement_.FinishBlock(&record, rows);
+      if (csv_ != nullptr) {
+        if (absl::Status status = csv_->Append(record); !status.ok()) return status;
+      }
+      if (!options.html.empty()) result_.csv += CsvRow(record);
+      contents_.Add(record, block);
+      measurement_.clock().Forget();
     }
     if (result_.facts.first_height == 0) result_.facts.first_height = block.height();
     result_.facts.last_height = std::max(result_.facts.last_height, block.height());
@@ -380,11 +425,13 @@ class Runner {
   RunResult result_;
   Measurement measurement_;
   Pacer pacer_;
+  ContentsRecorder contents_;
   Sha256 app_hash_chain_;
   std::unique_ptr<VerifyExecutor> verifier_;  // null with --exec apply
   std::unique_ptr<CsvFile> csv_;
   std::unique_ptr<ResultsFile> results_;
   std::unique_ptr<ProfilingSession> profiles_;
+  std::unique_ptr<profiling::PprofServer> server_;
   // Of the last block that was replayed, or of the state that the replay started from; empty where
   // not known.
   std::string last_app_hash_;

@@ -39,6 +39,7 @@ struct RunResult {
   RunStatistics statistics;
   int64_t paused_at = 0;  // height of the database now
   std::string bundle;     // folder that was written
+  std::string csv;        // with --html: what --csv writes
   std::vector<std::string> profiles;
 };
 
@@ -46,7 +47,9 @@ struct RunResult {
 class RunObserver {
  public:
   virtual ~RunObserver() = default;
-  // Before anything else; `seek_compaction` says what was verified about it, `database` where the
+  // With --pprof-listen, before anything else.
+  virtual void OnListen(const std::string& url) = 0;
+  // The database is there; `seek_compaction` says what was verified about it, `database` where the
   // database is.
   virtual void OnOpen(const std::string& database, const std::string& seek_compaction) = 0;
   virtual void OnRestore(const storage::SnapshotProgress& progress) = 0;

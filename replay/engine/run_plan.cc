@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "keeper/chain.h"
+#include "profiling/pprof_server.h"
 #include "profiling/process_stats.h"
 #include "profiling/profiler.h"
 #include "replay/engine/chain_stores.h"
@@ -50,6 +51,11 @@ absl::Status CheckOptions(const RunOptions& options) {
     return Usage(series ? "--profile-every and --profile-slower-than need --profile-dir DIR"
                         : "--profile-dir needs --profile-every N or --profile-slower-than MS");
   }
+  if (!options.pprof_listen.empty()) {
+    if (const auto address = profiling::ParseListenAddress(options.pprof_listen); !address.ok()) {
+      return Usage(absl::StrCat("--pprof-listen: ", address.status().message()));
+    }
+  }
   const bool heap = !options.heap_profile.empty();
   if (heap && !profiling::Profiler::HeapProfilingAvailable()) {
     return absl::UnavailableError(
@@ -60,7 +66,7 @@ absl::Status CheckOptions(const RunOptions& options) {
 
 absl::Status CheckOutputs(const RunOptions& options) {
   for (const std::string* path :
-       {&options.report, &options.csv, &options.results, &options.cpu_profile,
+       {&options.report, &options.html, &options.csv, &options.results, &options.cpu_profile,
         &options.wall_profile, &options.heap_profile}) {
     if (path->empty()) continue;
     if (absl::Status status = CheckWritable(*path); !status.ok()) return status;

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "keeper/sdk/store.h"
+#include "profiling/thread_clock.h"
 #include "replay/native/chain_spec.h"
 
 namespace blockreplay::replay {
@@ -94,6 +95,8 @@ absl::Status VerifyExecutor::Verify(const v1::Block& block) {
 }
 
 void VerifyExecutor::OnStart(keeper::PhaseKind kind, int /*index*/, const std::string& name) {
+  kind_since_ = profiling::MonotonicNanos();
+  running_kind_ = &kind_nanos_[name];
   static const profiling::LabelId kBeginBlock = profiling::InternLabel("begin_block");
   static const profiling::LabelId kDeliverTx = profiling::InternLabel("deliver_tx");
   static const profiling::LabelId kEndBlock = profiling::InternLabel("end_block");
@@ -122,6 +125,7 @@ void VerifyExecutor::OnStart(keeper::PhaseKind kind, int /*index*/, const std::s
 void VerifyExecutor::OnFinish(keeper::PhaseKind kind, int index,
                               const keeper::PhaseResult* result) {
   clock_->Enter(Phase::kApply);
+  *running_kind_ += profiling::MonotonicNanos() - kind_since_;
   kind_label_.reset();
   phase_label_.reset();
   if (height_ <= digested_height_) return;

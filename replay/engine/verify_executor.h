@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -47,6 +48,8 @@ class VerifyExecutor : private keeper::PhaseObserver {
   const keeper::Coverage& coverage() const { return verifier_.coverage(); }
   // Of each block's first execution. To be called once, at the end.
   ExecutionDigests FinishDigests() { return digester_.Finish(); }
+  // Wall time of native code by the kind of phase or transaction, of all blocks so far.
+  const std::map<std::string, int64_t>& kind_nanos() const { return kind_nanos_; }
 
  private:
   VerifyExecutor(const std::string& recording_dir, const Manifest& manifest,
@@ -64,6 +67,9 @@ class VerifyExecutor : private keeper::PhaseObserver {
   ResultsFile* results_ = nullptr;
   std::string kind_name_;  // of the transaction at hand
   std::unordered_map<std::string, profiling::LabelId> kind_labels_;
+  std::map<std::string, int64_t> kind_nanos_;
+  int64_t* running_kind_ = nullptr;  // into kind_nanos_, of the phase that executes
+  int64_t kind_since_ = 0;
 
   storage::Multistore* multistore_ = nullptr;
   PhaseClock* clock_ = nullptr;

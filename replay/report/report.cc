@@ -68,15 +68,53 @@ json ExecutionToJson(const RunFacts& facts) {
     }
   }
   execution["by_kind"] = std::move(by_kind);
+  json ms_by_kind = json::object();
+  for (const auto& [name, nanos] : facts.kind_nanos) ms_by_kind[name] = Millis(nanos);
+  execution["ms_by_kind"] = std::move(ms_by_kind);
   return execution;
+}
+
+json StoresToJson(const std::map<std::string, StoreWrites>& stores) {
+  json result = json::object();
+  for (const auto& [name, writes] : stores) {
+    result[name] = {{"sets", writes.sets}, {"deletes", writes.deletes}, {"bytes", writes.bytes}};
+  }
+  return result;
+}
+
+json ChangeSetToJson(const std::map<std::string, StoreWrites>& stores) {
+  StoreWrites total;
+  for (const auto& [name, writes] : stores) {
+    total.sets += writes.sets;
+    total.deletes += writes.deletes;
+    total.bytes += writes.bytes;
+  }
+  return {{"sets", total.sets}, {"deletes", total.deletes}, {"bytes", total.bytes}};
+}
+
+json PhasesToJson(const PhaseNanos& nanos) {
+  json phases = json::object();
+  for (size_t i = 0; i < kPhaseCount; ++i) phases[kPhaseNames[i]] = Millis(nanos[i]);
+  return phases;
+}
+
+json SlowestToJson(const std::vector<SlowBlock>& blocks) {
+  json result = json::array();
+  for (const SlowBlock& block : blocks) {
+    result.push_back({{"pass", block.record.pass},
+                      {"height", block.record.height},
+                      {"block_ms", Millis(block.record.wall_nanos)},
+                      {"phase_ms", PhasesToJson(block.record.phase_nanos)},
+                      {"txs", block.record.txs},
+                      {"transactions", block.transactions},
+                      {"stores", StoresToJson(block.stores)}});
+  }
+  return result;
 }
 
 }  // namespace
 
 json ReportToJson(const RunFacts& facts, const RunStatistics& statistics, const HostRecord& host) {
-  json phase_ms = json::object();
-  for (size_t i = 0; i < kPhaseCount; ++i)
-    phase_ms[kPhaseNames[i]] = Millis(statistics.phase_nanos[i]);
   const CpuSplit& cpu = statistics.cpu;
   return {
       {"tool", {{"version", ToolVersion()}, {"revision", ToolRevision()}}},
@@ -106,7 +144,7 @@ json ReportToJson(const RunFacts& facts, const RunStatistics& statistics, const 
       {"paced_wait_s", Seconds(statistics.paced_nanos)},
       {"restore_s", Seconds(facts.restore_nanos)},
       {"block_ms", DistributionToJson(DistributionOf(statistics.block_ms))},
-      {"phase_ms", phase_ms},
+      {"phase_ms", PhasesToJson(statistics.phase_nanos)},
       {"cpu_s",
        {{"process", Seconds(cpu.process)},
         {"block_execution", Seconds(cpu.execution)},
@@ -126,6 +164,9 @@ json ReportToJson(const RunFacts& facts, const RunStatistics& statistics, const 
        PerBlock(statistics.allocated_bytes, statistics.block_ms.size())},
       {"stalls", statistics.stalls},
       {"stall_ms", static_cast<double>(statistics.stall_micros) / 1e3},
+      {"change_set", ChangeSetToJson(facts.stores)},
+      {"stores", StoresToJson(facts.stores)},
+      {"slowest_blocks", SlowestToJson(facts.slowest_blocks)},
       {"execution", ExecutionToJson(facts)},
   };
 }

@@ -1,12 +1,15 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "keeper/verify/phase_verifier.h"
 #include "nlohmann/json.hpp"
 #include "replay/recording/manifest.h"
+#include "replay/report/contents_recorder.h"
 #include "replay/report/execution_digests.h"
 #include "replay/report/host.h"
 #include "replay/stats/run_statistics.h"
@@ -34,6 +37,11 @@ struct RunFacts {
   // What native execution did; nothing where none was asked for.
   std::optional<keeper::Coverage> coverage;
   ExecutionDigests digests;
+  // Wall time of native execution by the kind of phase or transaction.
+  std::map<std::string, int64_t> kind_nanos;
+  // Of the measured blocks.
+  std::map<std::string, StoreWrites> stores;
+  std::vector<SlowBlock> slowest_blocks;
   int64_t restore_nanos = 0;  // making the base state, not part of the measured time
 };
 
