@@ -1,12 +1,10 @@
 #include "keeper/thorchain/handlers/secured_asset.h"
 
 #include <string>
-#include <utility>
 
+#include "keeper/thorchain/handlers/asset_accounts.h"
 #include "keeper/thorchain/managers/liquidity_caps.h"
 #include "keeper/thorchain/managers/secured_assets.h"
-#include "keeper/thorchain/managers/txout.h"
-#include "keeper/thorchain/multi_error.h"
 #include "keeper/thorchain/state/mimir.h"
 #include "keeper/thorchain/state/pools.h"
 
@@ -21,35 +19,12 @@ bool IsHalted(const Keeper& k, const Context& ctx, std::string_view what, const 
 }  // namespace
 
 Error ValidateBasic(const Keeper& k, const MsgSecuredAssetDeposit& message) {
-  if (message.asset.IsEmpty()) return Error(sdk::kErrUnknownRequest, "asset cannot be empty");
-  if (message.asset.IsNative()) {
-    return Error(sdk::kErrUnknownRequest, "native assets cannot be deposited");
-  }
-  if (message.amount.IsZero()) return Error(sdk::kErrUnknownRequest, "amount cannot be zero");
-  for (const AccAddress& address : {message.address, message.signer}) {
-    if (address.IsEmpty()) return Error(sdk::kErrInvalidAddress, address.ToString(k.network()));
-  }
-  if (message.tx.id.IsEmpty()) return Error(sdk::kErrUnknownRequest, "txID cannot be empty");
-  return {};
+  return CheckAssetDeposit(k, message, "native assets cannot be deposited");
 }
 
 Error ValidateBasic(const Keeper& k, const MsgSecuredAssetWithdraw& message) {
-  if (message.asset.IsEmpty()) return Error(sdk::kErrUnknownRequest, "asset cannot be empty");
-  if (!message.asset.IsSecured()) {
-    return Error(sdk::kErrUnknownRequest, "asset must be a secured asset");
-  }
-  if (message.amount.IsZero()) return Error(sdk::kErrUnknownRequest, "amount cannot be zero");
-  if (message.asset_address.IsEmpty()) {
-    return Error(sdk::kErrUnknownRequest, "asset address cannot be empty");
-  }
-  if (!message.asset_address.IsChain(message.asset.GetLayer1Asset().GetChain())) {
-    return Error(sdk::kErrUnknownRequest, "asset address does not match asset chain");
-  }
-  if (message.signer.IsEmpty()) {
-    return Error(sdk::kErrInvalidAddress, message.signer.ToString(k.network()));
-  }
-  if (message.tx.id.IsEmpty()) return Error(sdk::kErrUnknownRequest, "txID cannot be empty");
-  return {};
+  return CheckAssetWithdrawal(k, message, message.asset.IsSecured(),
+                              "asset must be a secured asset");
 }
 
 Error HandleInternal(Managers& mgr, const Context& ctx, const MsgSecuredAssetDeposit& message) {
@@ -85,16 +60,10 @@ Error HandleInternal(Managers& mgr, const Context& ctx, const MsgSecuredAssetWit
   }
   KEEPER_RETURN_IF_ERROR(ValidateBasic(k, message));
 
-  KEEPER_ASSIGN_OR_RETURN(Coin coin, WithdrawSecuredAsset(k, ctx, message.asset, message.amount,
-                                                          message.signer, to, message.tx.id));
-  TxOutItem item;
-  item.chain = coin.asset.GetChain();
-  item.in_hash = message.tx.id;
-  item.to_address = to;
-  item.coin = std::move(coin);
-  const Result<bool> added = TryAddTxOutItem(mgr, ctx, std::move(item), Uint());
-  if (!added.ok()) return MultiError(Error(kErrFailAddOutboundTx), added.error());
-  return *added ? Error() : Error(kErrFailAddOutboundTx);
+  KEEPER_ASSIGN_OR_RETURN(
+      const Coin coin, WithdrawSecuredAsset(k, ctx, message.asset, message.amount, message.signer,
+                                            to, message.tx.id));
+  return SendOut(mgr, ctx, coin, to, message.tx.id);
 }
 
 }  // namespace blockreplay::keeper::thorchain

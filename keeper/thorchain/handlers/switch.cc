@@ -3,9 +3,8 @@
 #include <string>
 
 #include "keeper/thorchain/errors.h"
+#include "keeper/thorchain/handlers/asset_accounts.h"
 #include "keeper/thorchain/managers/switch.h"
-#include "keeper/thorchain/managers/txout.h"
-#include "keeper/thorchain/multi_error.h"
 #include "keeper/thorchain/state/funds.h"
 #include "keeper/thorchain/state/mimir.h"
 #include "keeper/thorchain/state/pub_keys.h"
@@ -39,15 +38,8 @@ Error MintNative(const Keeper& k, const Context& ctx, const MsgSwitch& message) 
 
 }  // namespace
 
-Error ValidateBasic(const Keeper&, const MsgSwitch& m) {
-  if (m.asset.IsEmpty()) return Error(sdk::kErrUnknownRequest, "asset cannot be empty");
-  if (m.asset.IsNative()) {
-    return Error(sdk::kErrUnknownRequest, "native assets cannot be switched");
-  }
-  if (m.amount.IsZero()) return Error(sdk::kErrUnknownRequest, "amount cannot be zero");
-  if (m.address.IsEmpty() || m.signer.IsEmpty()) return Error(sdk::kErrInvalidAddress, "");
-  if (m.tx.id.IsEmpty()) return Error(sdk::kErrUnknownRequest, "txID cannot be empty");
-  return {};
+Error ValidateBasic(const Keeper& k, const MsgSwitch& message) {
+  return CheckAssetDeposit(k, message, "native assets cannot be switched");
 }
 
 Error HandleInternal(Managers& mgr, const Context& ctx, const MsgSwitch& message) {
@@ -57,14 +49,8 @@ Error HandleInternal(Managers& mgr, const Context& ctx, const MsgSwitch& message
   KEEPER_RETURN_IF_ERROR(MintNative(k, ctx, message));
 
   // To an address that nobody has the key of.
-  TxOutItem item;
-  item.chain = message.asset.GetChain();
-  item.in_hash = message.tx.id;
-  item.to_address = Address(kGaiaZeroAddress);
-  item.coin = Coin(message.asset, message.amount);
-  const Result<bool> added = TryAddTxOutItem(mgr, ctx, item, Uint());
-  if (!added.ok()) return MultiError(Error(kErrFailAddOutboundTx), added.error());
-  return *added ? Error() : Error(kErrFailAddOutboundTx);
+  return SendOut(mgr, ctx, Coin(message.asset, message.amount), Address(kGaiaZeroAddress),
+                 message.tx.id);
 }
 
 }  // namespace blockreplay::keeper::thorchain
