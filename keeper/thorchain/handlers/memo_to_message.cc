@@ -146,28 +146,16 @@ class MessageMaker {
     return Signed(std::move(message));
   }
   Result<InternalMessage> operator()(const RefundMemo& memo) {
-    MsgRefundTx message;
-    message.tx = observed_;
-    message.in_tx_id = memo.tx_id;
-    return Signed(std::move(message));
+    return OfObserved(&MsgRefundTx::in_tx_id, memo.tx_id);
   }
   Result<InternalMessage> operator()(const OutboundMemo& memo) {
-    MsgOutboundTx message;
-    message.tx = observed_;
-    message.in_tx_id = memo.tx_id;
-    return Signed(std::move(message));
+    return OfObserved(&MsgOutboundTx::in_tx_id, memo.tx_id);
   }
   Result<InternalMessage> operator()(const MigrateMemo& memo) {
-    MsgMigrate message;
-    message.tx = observed_;
-    message.block_height = memo.block_height;
-    return Signed(std::move(message));
+    return OfObserved(&MsgMigrate::block_height, memo.block_height);
   }
   Result<InternalMessage> operator()(const RagnarokMemo& memo) {
-    MsgRagnarok message;
-    message.tx = observed_;
-    message.block_height = memo.block_height;
-    return Signed(std::move(message));
+    return OfObserved(&MsgRagnarok::block_height, memo.block_height);
   }
   Result<InternalMessage> operator()(const BondMemo& memo) {
     MsgBond message;
@@ -197,10 +185,7 @@ class MessageMaker {
     return Signed(std::move(message));
   }
   Result<InternalMessage> operator()(const LeaveMemo& memo) {
-    MsgLeave message;
-    message.tx = tx_;
-    message.node_address = memo.node_address;
-    return Signed(std::move(message));
+    return OfTx(&MsgLeave::node_address, memo.node_address);
   }
   Result<InternalMessage> operator()(const ReserveMemo&) {
     MsgReserveContributor message;
@@ -240,20 +225,19 @@ class MessageMaker {
     return Signed(std::move(message));
   }
   Result<InternalMessage> operator()(const TradeAccountDepositMemo& memo) {
-    return WithCoin<MsgTradeAccountDeposit>(&MsgTradeAccountDeposit::address, memo.address);
+    return OfCoin(&MsgTradeAccountDeposit::address, memo.address);
   }
   Result<InternalMessage> operator()(const TradeAccountWithdrawalMemo& memo) {
-    return WithCoin<MsgTradeAccountWithdrawal>(&MsgTradeAccountWithdrawal::asset_address,
-                                               memo.address);
+    return OfCoin(&MsgTradeAccountWithdrawal::asset_address, memo.address);
   }
   Result<InternalMessage> operator()(const SecuredAssetDepositMemo& memo) {
-    return WithCoin<MsgSecuredAssetDeposit>(&MsgSecuredAssetDeposit::address, memo.address);
+    return OfCoin(&MsgSecuredAssetDeposit::address, memo.address);
   }
   Result<InternalMessage> operator()(const SecuredAssetWithdrawMemo& memo) {
-    return WithCoin<MsgSecuredAssetWithdraw>(&MsgSecuredAssetWithdraw::asset_address, memo.address);
+    return OfCoin(&MsgSecuredAssetWithdraw::asset_address, memo.address);
   }
   Result<InternalMessage> operator()(const SwitchMemo& memo) {
-    return WithCoin<MsgSwitch>(&MsgSwitch::address, memo.address);
+    return OfCoin(&MsgSwitch::address, memo.address);
   }
   Result<InternalMessage> operator()(const RunePoolDepositMemo&) {
     MsgRunePoolDeposit message;
@@ -292,10 +276,7 @@ class MessageMaker {
     return Signed(std::move(message));
   }
   Result<InternalMessage> operator()(const TCYUnstakeMemo& memo) {
-    MsgTCYUnstake message;
-    message.tx = tx_;
-    message.basis_points = memo.basis_points;
-    return Signed(std::move(message));
+    return OfTx(&MsgTCYUnstake::basis_points, memo.basis_points);
   }
   Result<InternalMessage> operator()(const MaintMemo& memo) {
     MsgMaint message;
@@ -318,15 +299,31 @@ class MessageMaker {
     message.signer = signer_;
     return message;
   }
-  template <typename Message, typename To>
-  InternalMessage WithCoin(To Message::* member, const To& to) const {
+  // Messages of a transaction, of its observation, or of its coin, with what the memo says beside.
+  template <typename Message, typename Value>
+  InternalMessage OfTx(Value Message::* member, const Value& value) const {
+    Message message;
+    message.tx = tx_;
+    message.*member = value;
+    return Signed(std::move(message));
+  }
+  template <typename Message, typename Value>
+  InternalMessage OfObserved(Value Message::* member, const Value& value) const {
+    Message message;
+    message.tx = observed_;
+    message.*member = value;
+    return Signed(std::move(message));
+  }
+  template <typename Message, typename Value>
+  InternalMessage OfCoin(Value Message::* member, const Value& value) const {
     Message message;
     message.tx = tx_;
     message.asset = tx_.coins.front().asset;
     message.amount = tx_.coins.front().amount;
-    message.*member = to;
+    message.*member = value;
     return Signed(std::move(message));
   }
+
   const Keeper& k_;
   const Context& ctx_;
   const ObservedTx& observed_;
