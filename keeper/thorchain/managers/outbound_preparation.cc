@@ -123,7 +123,9 @@ class Preparation {
     if (output->max_gas.IsEmpty()) {
       output->max_gas = {gas_.max_gas};
       if (output->max_gas.IsEmpty() && !(output->chain == chains::kTHOR)) {
-        return Error::New(sdk::StrCat("max gas cannot be empty: ", output->max_gas.ToString()));
+        // The brackets that Go prints around a list without text of its own.
+        return Error::New(
+            sdk::StrCat("max gas cannot be empty: [", output->max_gas.ToString(), "]"));
       }
       output->gas_rate = gas_.gas_rate;
     }
