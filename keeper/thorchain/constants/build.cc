@@ -2,6 +2,7 @@
 
 #include "keeper/thorchain/common/status_text.h"
 #include "keeper/thorchain/common/text.h"
+#include "keeper/thorchain/constants/mainnet_tokens.h"
 
 namespace blockreplay::keeper::thorchain {
 namespace {
@@ -211,9 +212,6 @@ std::span<const std::string_view> MockNetTokens(std::string_view chain) {
   if (chain == "POL") return kMockNetPolTokens;
   return {};
 }
-
-// The node ships lists of some 5,600 tokens; without them a shortened token stays as it is.
-std::span<const std::string_view> MainNetTokens(std::string_view /*chain*/) { return {}; }
 
 struct SuiteVariable {
   std::string_view suite;

@@ -83,6 +83,10 @@ TEST(MatchExternalAssetTest, CompletesAUniqueEnding) {
   EXPECT_EQ(MatchExternalAsset(mocknet, chains::kETH, "19e4349"), "19e4349");
   EXPECT_EQ(MatchExternalAsset(mocknet, chains::kBTC, "19e4348"), "19e4348");
   EXPECT_EQ(MatchExternalAsset(mocknet, chains::kETH, ""), "");
+  const Build mainnet = Build::Make("3.17.0", "mainnet", "", {}).value();
+  // As in a memo of fixtures/generated/aggregators-mainnet, "=:ETH.ETH:...:1:::ca8c53D:793f:1e6".
+  EXPECT_EQ(MatchExternalAsset(mainnet, chains::kETH, "793f"),
+            "0xf8C3527CC04340b208C854E985240c02F7B7793f");
   // Several end so.
   EXPECT_EQ(MatchExternalAsset(mocknet, chains::kETH, "8"), "8");
 }
