@@ -112,6 +112,11 @@ void MessageRouter::Register(std::unique_ptr<MessageHandler> handler) {
   handlers_.emplace(std::move(type_url), std::move(handler));
 }
 
+void MessageRouter::RegisterUnrouted(std::unique_ptr<MessageHandler> handler) {
+  unrouted_.insert(std::string(handler->type_url()));
+  Register(std::move(handler));
+}
+
 const MessageHandler* MessageRouter::Find(std::string_view type_url) const {
   const auto found = handlers_.find(type_url);
   return found == handlers_.end() ? nullptr : found->second.get();
@@ -131,9 +136,10 @@ bool UnpackMessages(const google::protobuf::RepeatedPtrField<google::protobuf::A
     if (message.handler != nullptr) {
       message.message = message.handler->Decode(any.value());
       if (message.message == nullptr) return false;
+      message.is_routed = router.IsRouted(any.type_url());
     } else if (router.IsNotNative(any.type_url())) {
       throw NotNative(any.type_url());
-    } else if (!any.type_url().empty() && !router.IsUnrouted(any.type_url())) {
+    } else if (!any.type_url().empty()) {
       return false;
     }
     tx->messages.push_back(std::move(message));

@@ -19,13 +19,13 @@ namespace blockreplay::keeper::sdk {
 class MessageRouter {
  public:
   void Register(std::unique_ptr<MessageHandler> handler);
-  // A message type that can be decoded but that no service takes.
-  void RegisterUnrouted(std::string type_url) { unrouted_.insert(std::move(type_url)); }
+  // A message type that is decoded and checked, but that no service takes.
+  void RegisterUnrouted(std::unique_ptr<MessageHandler> handler);
   // One that exists in the original and not here: a transaction with it is not native.
   void RegisterNotNative(std::string type_url) { not_native_.insert(std::move(type_url)); }
 
   const MessageHandler* Find(std::string_view type_url) const;
-  bool IsUnrouted(std::string_view type_url) const { return unrouted_.contains(type_url); }
+  bool IsRouted(std::string_view type_url) const { return !unrouted_.contains(type_url); }
   bool IsNotNative(std::string_view type_url) const { return not_native_.contains(type_url); }
 
  private:
@@ -36,8 +36,9 @@ class MessageRouter {
 
 struct TxMessage {
   std::string type_url;  // empty if nothing was packed, which panics when the message is asked for
-  const MessageHandler* handler = nullptr;  // null if unrouted or nothing
-  std::unique_ptr<Message> message;         // null if unrouted or nothing
+  const MessageHandler* handler = nullptr;  // null if nothing
+  std::unique_ptr<Message> message;         // null if nothing
+  bool is_routed = true;                    // a service takes it
 };
 
 struct Tx {

@@ -81,12 +81,11 @@ PhaseResult TxRunner::Run(std::string_view bytes, const BlockInfo& block, MultiS
       if (message.type_url.empty()) throw Panic("any cached value is nil");
     }
     for (const TxMessage& message : tx.messages) {
-      if (message.handler == nullptr) continue;
       error = message.handler->ValidateBasic(*message.message);
       if (error) return finish();
     }
     for (const TxMessage& message : tx.messages) {
-      if (message.handler == nullptr) {
+      if (!message.is_routed) {
         error =
             Error(kErrUnknownRequest, StrCat("no message handler found for ", message.type_url));
         return finish();

@@ -11,6 +11,7 @@
 #include "keeper/thorchain/handlers/node_pause_chain.h"
 #include "keeper/thorchain/handlers/observed_tx.h"
 #include "keeper/thorchain/handlers/price_feed.h"
+#include "keeper/thorchain/handlers/refused.h"
 #include "keeper/thorchain/handlers/send.h"
 #include "keeper/thorchain/handlers/set_ip_address.h"
 #include "keeper/thorchain/handlers/set_node_keys.h"
@@ -23,34 +24,6 @@
 namespace blockreplay::keeper::thorchain {
 namespace {
 
-// Made from memos inside the node: they can be decoded from a transaction, but no service takes
-// them.
-constexpr std::array kUnrouted{
-    "/types.MsgSwap",
-    "/types.MsgAddLiquidity",
-    "/types.MsgWithdrawLiquidity",
-    "/types.MsgDonate",
-    "/types.MsgBond",
-    "/types.MsgUnBond",
-    "/types.MsgLeave",
-    "/types.MsgNoOp",
-    "/types.MsgOutboundTx",
-    "/types.MsgReserveContributor",
-    "/types.MsgMigrate",
-    "/types.MsgRagnarok",
-    "/types.MsgRefundTx",
-    "/types.MsgManageTHORName",
-    "/types.MsgReferenceMemo",
-    "/types.MsgTradeAccountDeposit",
-    "/types.MsgTradeAccountWithdrawal",
-    "/types.MsgModifyLimitSwap",
-    "/types.MsgSecuredAssetDeposit",
-    "/types.MsgSecuredAssetWithdraw",
-    "/types.MsgTCYClaim",
-    "/types.MsgTCYStake",
-    "/types.MsgTCYUnstake",
-};
-
 // Messages with a service that have no handler here (yet).
 constexpr std::array kNotNative{
     "/cosmos.auth.v1beta1.MsgUpdateParams",
@@ -60,21 +33,28 @@ constexpr std::array kNotNative{
     "/cosmos.bank.v1beta1.MsgSetSendEnabled",
     "/cosmos.bank.v1beta1.MsgUpdateParams",
     "/cosmos.consensus.v1.MsgUpdateParams",
+    "/cosmos.mint.v1beta1.MsgUpdateParams",
     "/cosmos.upgrade.v1beta1.MsgCancelUpgrade",
     "/cosmos.upgrade.v1beta1.MsgSoftwareUpgrade",
+    "/cosmwasm.wasm.v1.MsgAddCodeUploadParamsAddresses",
     "/cosmwasm.wasm.v1.MsgClearAdmin",
     "/cosmwasm.wasm.v1.MsgExecuteContract",
+    "/cosmwasm.wasm.v1.MsgIBCCloseChannel",
+    "/cosmwasm.wasm.v1.MsgIBCSend",
     "/cosmwasm.wasm.v1.MsgInstantiateContract",
     "/cosmwasm.wasm.v1.MsgInstantiateContract2",
     "/cosmwasm.wasm.v1.MsgMigrateContract",
+    "/cosmwasm.wasm.v1.MsgPinCodes",
+    "/cosmwasm.wasm.v1.MsgRemoveCodeUploadParamsAddresses",
+    "/cosmwasm.wasm.v1.MsgStoreAndInstantiateContract",
+    "/cosmwasm.wasm.v1.MsgStoreAndMigrateContract",
     "/cosmwasm.wasm.v1.MsgStoreCode",
     "/cosmwasm.wasm.v1.MsgSudoContract",
+    "/cosmwasm.wasm.v1.MsgUnpinCodes",
     "/cosmwasm.wasm.v1.MsgUpdateAdmin",
-    "/thorchain.denom.v1.MsgBurnTokens",
-    "/thorchain.denom.v1.MsgChangeDenomAdmin",
-    "/thorchain.denom.v1.MsgCreateDenom",
-    "/thorchain.denom.v1.MsgMintTokens",
-    "/thorchain.scheduler.v1.MsgSchedule",
+    "/cosmwasm.wasm.v1.MsgUpdateContractLabel",
+    "/cosmwasm.wasm.v1.MsgUpdateInstantiateConfig",
+    "/cosmwasm.wasm.v1.MsgUpdateParams",
 };
 
 }  // namespace
@@ -106,7 +86,7 @@ void RegisterHandlers(Managers* managers, sdk::MessageRouter* router) {
   router->Register(NewRejectUpgradeHandler(managers));
   router->Register(NewSendHandler(managers));
 
-  for (const char* type_url : kUnrouted) router->RegisterUnrouted(type_url);
+  RegisterRefusedMessages(managers, router);
   // A handler wins over an entry of this list.
   for (const char* type_url : kNotNative) router->RegisterNotNative(type_url);
 }
