@@ -42,6 +42,21 @@ TEST(MemoryVerifyTest, SendsMatchTheNode) {
   }
 }
 
+// Deposits, sends and observations with random memos, coins and mimirs, most of which fail
+// somewhere.
+TEST(MemoryVerifyTest, GeneratedTrafficMatchesTheNode) {
+  for (const char* name :
+       {"aggregators-mainnet", "deposits-1", "deposits-2", "deposits-3", "other-messages"}) {
+    const absl::StatusOr<keeper::Coverage> coverage =
+        MemoryVerify(kFixtures + "/generated/" + name, {});
+    ASSERT_TRUE(coverage.ok()) << name << ": " << coverage.status();
+    for (const auto& [kind, unused] : coverage->by_kind) {
+      SCOPED_TRACE(name);
+      if (kind != "END") ExpectAllMatched(*coverage, kind);
+    }
+  }
+}
+
 // What has no native code must never count.
 TEST(MemoryVerifyTest, PhasesWithoutNativeCodeAreNeitherExecutedNorMatched) {
   MemoryVerifyOptions options;
