@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "keeper/gno/amino.h"
+#include "keeper/gno/fields.h"
 
 namespace blockreplay::keeper::gno {
 namespace {
@@ -25,24 +26,6 @@ std::string_view UrlOf(Type type) {
       return "/gno.SessionAccount";
   }
   return {};
-}
-
-bool ReadAddress(FieldReader* reader, Address* address) {
-  std::string_view text;
-  if (!reader->Bytes(&text)) return false;
-  const std::optional<Address> parsed = Address::FromField(text);
-  if (!parsed.has_value()) return false;
-  *address = *parsed;
-  return true;
-}
-
-bool ReadCoins(FieldReader* reader, Coins* coins) {
-  std::string_view text;
-  if (!reader->Bytes(&text)) return false;
-  std::optional<Coins> parsed = Coins::Parse(text);
-  if (!parsed.has_value()) return false;
-  *coins = *std::move(parsed);
-  return true;
 }
 
 // Depth of interfaces: the account is one, its key another.

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "blockreplay/v1/recording.pb.h"
+#include "keeper/gno/signature_batch.h"
 #include "keeper/gno/testing/native_chain.h"
 #include "keeper/gno/testing/recording_file.h"
 
@@ -26,15 +27,12 @@ class CheckTest : public ::testing::Test {
 
   void ReplayTo(int64_t height) {
     if (chain_ == nullptr) {
-      chain_ = std::make_unique<NativeChain>(kRules);
+      chain_ = std::make_unique<NativeChain>(blocks_->at(0).init_chain().chain_id());
       ASSERT_TRUE(chain_->InitChain(blocks_->at(0).init_chain()).ok());
     }
     while (replayed_ < height) {
       const v1::Block& block = blocks_->at(static_cast<size_t>(replayed_++));
-      chain_->BeginBlock(block.request());
-      for (const std::string& tx : block.request().txs()) chain_->DeliverTx(tx);
-      ASSERT_TRUE(chain_->EndBlock().ok());
-      ASSERT_TRUE(chain_->Commit().ok());
+      ASSERT_TRUE(chain_->Execute(block.request()).ok());
     }
   }
 
@@ -268,6 +266,37 @@ TEST_F(CheckTest, TheSignatureCacheAcceptsNothingThatWasNotVerified) {
     environment.signatures = &cache;
     runner_.Run(other, environment);
     EXPECT_LE(cache.size(), 4u);
+  }
+}
+
+TEST_F(CheckTest, ABatchKnowsASignatureOnlyForWhatItSigns) {
+  ReplayTo(2);
+  const std::string tx = PassingTx();
+  storage::WorkerPool workers(2, "test");
+  SignatureCache cache(4);
+  for (SignatureCache* const remembered : {static_cast<SignatureCache*>(nullptr), &cache}) {
+    SignatureBatch batch(&workers, remembered);
+    TxEnvironment environment = Environment(Mode::kCheck);
+    environment.signatures = &batch;
+    CheckState committed;
+    committed.Reset(chain_->main_store());
+    batch.Prepare({tx, tx}, environment.chain_id, &committed);
+    batch.StartTx(tx);
+    EXPECT_EQ(runner_.Run(tx, environment).error, Error::kNone);
+    // The second time its sequence is used up, whatever was guessed before.
+    batch.StartTx(tx);
+    EXPECT_EQ(runner_.Run(tx, environment).error, Error::kUnauthorized);
+    batch.Prepare({tx}, environment.chain_id, &committed);
+    batch.StartTx(tx);
+    EXPECT_EQ(runner_.Run(tx, environment).error, Error::kUnauthorized);
+    // A guess for another chain, and one for another transaction, are of no use and do no harm.
+    for (const bool other_chain : {true, false}) {
+      environment = Environment(Mode::kCheck);
+      environment.signatures = &batch;
+      batch.Prepare({tx}, other_chain ? "another" : environment.chain_id, &committed);
+      batch.StartTx(other_chain ? tx : std::string("something else"));
+      EXPECT_EQ(runner_.Run(tx, environment).error, Error::kNone);
+    }
   }
 }
 

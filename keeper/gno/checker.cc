@@ -3,9 +3,15 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <span>
 #include <string>
 
 namespace blockreplay::keeper::gno {
+namespace {
+
+constexpr size_t kBatchSize = 256;
+
+}  // namespace
 
 void CheckState::Reset(sdk::BaseStore* base) {
   base_ = base;
@@ -63,8 +69,12 @@ void CheckState::ForEachWithPrefix(
   for (; next != changed.end(); ++next) emit(*next);
 }
 
-Checker::Checker(const CheckOptions& options) : options_(options), runner_(options.rules) {
+Checker::Checker(const CheckOptions& options, storage::WorkerPool* workers)
+    : options_(options), runner_(options.rules) {
   if (options_.signature_cache > 0) signatures_.emplace(options_.signature_cache);
+  if (workers != nullptr) {
+    batch_.emplace(workers, signatures_.has_value() ? &*signatures_ : nullptr);
+  }
 }
 
 void Checker::Committed(const CommittedBlock& block, sdk::BaseStore* main) {
@@ -73,6 +83,13 @@ void Checker::Committed(const CommittedBlock& block, sdk::BaseStore* main) {
   state_.Reset(main);
   memo_.Invalidate();
   meter_ = GasMeter::Infinite();
+  Announce({});
+}
+
+void Checker::Announce(const std::vector<std::string_view>& txs) {
+  announced_ = txs;
+  next_announced_ = 0;
+  batch_end_ = 0;
 }
 
 TxEnvironment Checker::Environment(Mode mode) {
@@ -89,7 +106,22 @@ TxEnvironment Checker::Environment(Mode mode) {
           .signatures = signatures_.has_value() ? &*signatures_ : nullptr};
 }
 
-TxResult Checker::Check(std::string_view tx) { return runner_.Run(tx, Environment(Mode::kCheck)); }
+TxResult Checker::Check(std::string_view tx) {
+  TxEnvironment environment = Environment(Mode::kCheck);
+  if (batch_.has_value() && next_announced_ < announced_.size()) {
+    if (next_announced_ == batch_end_) {
+      // Not all at once: a guess is the better the less is open before it.
+      batch_end_ = std::min(announced_.size(), batch_end_ + kBatchSize);
+      const std::span<const std::string_view> all(announced_);
+      const auto batch = all.subspan(next_announced_, batch_end_ - next_announced_);
+      batch_->Prepare({batch.begin(), batch.end()}, block_.chain_id, &state_);
+    }
+    ++next_announced_;
+    batch_->StartTx(tx);
+    environment.signatures = &*batch_;
+  }
+  return runner_.Run(tx, environment);
+}
 
 TxResult Checker::Simulate(std::string_view tx) {
   CheckState state;

@@ -7,10 +7,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "keeper/gno/check_memo.h"
 #include "keeper/gno/scratch.h"
+#include "keeper/gno/signature_batch.h"
 #include "keeper/gno/signature_cache.h"
 #include "keeper/gno/state.h"
 #include "keeper/gno/tx_runner.h"
@@ -68,11 +70,15 @@ struct CommittedBlock {
 // thread-safe.
 class Checker {
  public:
-  explicit Checker(const CheckOptions& options);
+  // `workers`, if not null, verify the signatures of announced transactions; must outlive it.
+  explicit Checker(const CheckOptions& options, storage::WorkerPool* workers = nullptr);
 
   // A block was committed: `main` is the main store as it is now, and stays so until the next call.
   // What earlier checks wrote is forgotten.
   void Committed(const CommittedBlock& block, sdk::BaseStore* main);
+
+  // The next checks are of these, in this order, as a hint. They must live until then.
+  void Announce(const std::vector<std::string_view>& txs);
 
   // CheckTx; a recheck is the same. Fee and sequence of a transaction that passes are visible to
   // later ones until the next commit.
@@ -87,6 +93,10 @@ class Checker {
   TxRunner runner_;
   CheckMemo memo_;
   std::optional<SignatureCache> signatures_;
+  std::optional<SignatureBatch> batch_;  // with workers
+  std::vector<std::string_view> announced_;
+  size_t next_announced_ = 0;
+  size_t batch_end_ = 0;  // of the announced ones, what is prepared
   CommittedBlock block_;
   sdk::BaseStore* main_ = nullptr;
   CheckState state_;

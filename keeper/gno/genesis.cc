@@ -22,10 +22,6 @@ using nlohmann::json;
 
 const Payer kFree;
 
-// Fields of tm2's consensus parameters that a recording's request has no place for.
-constexpr int64_t kMaxTxBytes = 1'000'000;
-constexpr int64_t kTimeIotaMs = 100;
-
 constexpr int64_t kPreprocessGasPerByte = 1'250;
 
 // Fields of a module's parameter struct in its order, and how amino JSON writes them.
@@ -246,27 +242,6 @@ bool IsEmptyList(const json& object, const char* name) {
 }
 
 }  // namespace
-
-std::string EncodeConsensusParams(const tendermint::abci::RequestInitChain& request) {
-  const auto& params = request.consensus_params();
-  std::string block(64, '\0');
-  amino::Writer block_writer(block.data());
-  block_writer.VarintField(1, kMaxTxBytes);
-  block_writer.VarintField(2, params.block().max_bytes());
-  block_writer.VarintField(4, params.block().max_gas());
-  block_writer.VarintField(5, kTimeIotaMs);
-  block.resize(block_writer.size());
-  size_t types_size = 0;
-  for (const std::string& type : params.validator().pub_key_types())
-    types_size += amino::BytesFieldSize(type.size());
-  std::string bytes(amino::BytesFieldSize(block.size()) + amino::BytesFieldSize(types_size), '\0');
-  amino::Writer writer(bytes.data());
-  writer.BytesField(1, block);
-  if (writer.MessageField(2, types_size)) {
-    for (const std::string& type : params.validator().pub_key_types()) writer.BytesField(1, type);
-  }
-  return bytes;
-}
 
 absl::Status InitChain(const tendermint::abci::RequestInitChain& request, const Context& context) {
   const json genesis = json::parse(request.app_state_bytes(), nullptr, /*allow_exceptions=*/false);

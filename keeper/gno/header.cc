@@ -14,7 +14,9 @@ namespace {
 constexpr std::string_view kBlockVersion = "v1.0.0-rc.0";
 constexpr std::string_view kAppVersion = "dev";
 
+constexpr uint32_t kHeight = 3;
 constexpr uint32_t kTime = 4;
+constexpr uint32_t kNumTxs = 5;
 constexpr uint32_t kTotalTxs = 6;
 constexpr uint32_t kLastBlockId = 8;
 constexpr uint32_t kFields = 16;
@@ -62,14 +64,14 @@ std::string EncodeTime(const google::protobuf::Timestamp& time) {
   return message.Take();
 }
 
+bool IsNumber(uint32_t field) { return field == kHeight || field == kNumTxs || field == kTotalTxs; }
+
 int64_t TotalTxsOf(std::string_view header) {
   amino::FieldReader reader(header);
   while (reader.Next()) {
     int64_t number = 0;
     std::string_view bytes;
-    const bool is_number =
-        reader.field() == 3 || reader.field() == 5 || reader.field() == kTotalTxs;
-    if (is_number ? !reader.Varint(&number) : !reader.Bytes(&bytes)) break;
+    if (IsNumber(reader.field()) ? !reader.Varint(&number) : !reader.Bytes(&bytes)) break;
     if (reader.field() == kTotalTxs) return number;
   }
   return 0;
@@ -91,9 +93,9 @@ std::string EncodeHeader(const tendermint::abci::RequestFinalizeBlock& request,
   Message header;
   header.Bytes(1, kBlockVersion);
   header.Bytes(2, chain_id);
-  header.Varint(3, request.height());
+  header.Varint(kHeight, request.height());
   header.Bytes(kTime, EncodeTime(request.time()));
-  header.Varint(5, request.txs_size());
+  header.Varint(kNumTxs, request.txs_size());
   header.Varint(kTotalTxs, total);
   header.Bytes(7, kAppVersion);
   const std::optional<storage::Hash> previous_hash =
@@ -121,6 +123,30 @@ std::string EncodeHeader(const tendermint::abci::RequestFinalizeBlock& request,
   return header.Take();
 }
 
+std::optional<HeaderFacts> ParseHeader(std::string_view header) {
+  HeaderFacts facts;
+  amino::FieldReader reader(header);
+  while (reader.Next()) {
+    int64_t number = 0;
+    std::string_view bytes;
+    if (reader.field() > kFields) return std::nullopt;
+    if (IsNumber(reader.field()) ? !reader.Varint(&number) : !reader.Bytes(&bytes)) {
+      return std::nullopt;
+    }
+    if (reader.field() == kHeight) facts.height = number;
+    if (reader.field() != kTime) continue;
+    amino::FieldReader time(bytes);
+    while (time.Next()) {
+      uint64_t part = 0;
+      if (time.field() > 2 || !time.Uvarint(&part)) return std::nullopt;
+      if (time.field() == 1) facts.time = static_cast<int64_t>(part);
+    }
+    if (!time.ok()) return std::nullopt;
+  }
+  if (!reader.ok()) return std::nullopt;
+  return facts;
+}
+
 std::optional<storage::Hash> HeaderHash(std::string_view header) {
   // A leaf for each field as amino writes it at the top: scalars as field 1 of a message, messages
   // bare, nothing for zero values.
@@ -130,7 +156,7 @@ std::optional<storage::Hash> HeaderHash(std::string_view header) {
     const uint32_t field = reader.field();
     if (field > kFields) return std::nullopt;
     Message leaf;
-    if (field == 3 || field == 5 || field == kTotalTxs) {
+    if (IsNumber(field)) {
       int64_t number = 0;
       if (!reader.Varint(&number)) return std::nullopt;
       leaf.Varint(1, number);

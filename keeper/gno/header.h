@@ -20,6 +20,13 @@ std::string EncodeHeader(const tendermint::abci::RequestFinalizeBlock& request,
                          const std::optional<std::string>& previous_header,
                          const std::optional<storage::Hash>& previous_app_hash);
 
+struct HeaderFacts {
+  int64_t height = 0;
+  int64_t time = 0;  // seconds since the epoch
+};
+// Nothing if the encoded header is malformed.
+std::optional<HeaderFacts> ParseHeader(std::string_view header);
+
 // Hash of an encoded header, which is the hash of its block; nothing if it is malformed.
 std::optional<storage::Hash> HeaderHash(std::string_view header);
 

@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "keeper/gno/pub_key.h"
+#include "keeper/gno/signature_verifier.h"
 #include "storage/commit_tree.h"
 
 namespace blockreplay::keeper::gno {
@@ -16,13 +17,22 @@ namespace blockreplay::keeper::gno {
 // bytes anew, from the account's sequence as it is then, and hits only if nothing it signs has
 // changed. Only successes are kept, so that nobody fills it without a valid signature.
 //
-// Not thread-safe.
-class SignatureCache {
+// Not thread-safe, except that several threads may call Contains while none calls anything else.
+class SignatureCache final : public SignatureVerifier {
  public:
   explicit SignatureCache(size_t capacity) : capacity_(capacity) {}
 
   // VerifySignature, with the cache in front.
-  bool Verify(const PubKey& key, std::string_view message, std::string_view signature);
+  bool Verify(const PubKey& key, std::string_view message, std::string_view signature) override;
+
+  // What it is looked up by.
+  static storage::Hash Digest(const PubKey& key, std::string_view message,
+                              std::string_view signature);
+  bool Contains(const storage::Hash& digest) const {
+    return current_.contains(digest) || previous_.contains(digest);
+  }
+  // The signature must have been found valid.
+  void Insert(const storage::Hash& digest);
   size_t size() const { return current_.size() + previous_.size(); }
 
  private:

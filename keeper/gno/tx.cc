@@ -3,29 +3,12 @@
 #include <charconv>
 
 #include "keeper/gno/amino.h"
+#include "keeper/gno/fields.h"
 
 namespace blockreplay::keeper::gno {
 namespace {
 
 using amino::FieldReader;
-
-bool ReadAddress(FieldReader* reader, Address* address) {
-  std::string_view text;
-  if (!reader->Bytes(&text)) return false;
-  const std::optional<Address> parsed = Address::FromField(text);
-  if (!parsed.has_value()) return false;
-  *address = *parsed;
-  return true;
-}
-
-bool ReadCoins(FieldReader* reader, Coins* coins) {
-  std::string_view text;
-  if (!reader->Bytes(&text)) return false;
-  std::optional<Coins> parsed = Coins::Parse(text);
-  if (!parsed.has_value()) return false;
-  *coins = *std::move(parsed);
-  return true;
-}
 
 bool ReadKey(FieldReader* reader, int depth, Scratch* scratch, PubKey* key) {
   std::string_view any;

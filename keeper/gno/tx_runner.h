@@ -10,7 +10,7 @@
 #include "keeper/gno/account.h"
 #include "keeper/gno/check_memo.h"
 #include "keeper/gno/context.h"
-#include "keeper/gno/signature_cache.h"
+#include "keeper/gno/signature_verifier.h"
 #include "keeper/gno/tx.h"
 
 namespace blockreplay::keeper::gno {
@@ -50,7 +50,8 @@ struct TxEnvironment {
   // With `memo`: also the fee collector's address comes from it. The original decodes the auth
   // parameters a second time for it.
   bool memo_fee_collector = false;
-  SignatureCache* signatures = nullptr;
+  // Null: VerifySignature.
+  SignatureVerifier* signatures = nullptr;
 };
 
 struct TxRules {

@@ -13,6 +13,7 @@ namespace {
 using sdk::StrAppend;
 using sdk::StrCat;
 
+constexpr std::string_view kGenesis = "GENESIS";
 constexpr std::string_view kBeginBlock = "BEGIN";
 constexpr std::string_view kEndBlock = "END";
 
@@ -87,17 +88,23 @@ KindCoverage Coverage::Total() const {
   return total;
 }
 
+bool Coverage::AllMatched() const {
+  const KindCoverage total = Total();
+  return total.matched == total.executed && genesis.matched == genesis.executed;
+}
+
 void Coverage::Add(const Coverage& other) {
-  for (const auto& [name, kind] : other.by_kind) {
-    KindCoverage& to = by_kind[name];
-    to.phases += kind.phases;
-    to.executed += kind.executed;
-    to.matched += kind.matched;
-    to.writes += kind.writes;
-    to.matched_writes += kind.matched_writes;
-    to.differences.insert(to.differences.end(), kind.differences.begin(), kind.differences.end());
-    if (to.not_native.empty()) to.not_native = kind.not_native;
-  }
+  const auto add = [](const KindCoverage& kind, KindCoverage* to) {
+    to->phases += kind.phases;
+    to->executed += kind.executed;
+    to->matched += kind.matched;
+    to->writes += kind.writes;
+    to->matched_writes += kind.matched_writes;
+    to->differences.insert(to->differences.end(), kind.differences.begin(), kind.differences.end());
+    if (to->not_native.empty()) to->not_native = kind.not_native;
+  };
+  for (const auto& [name, kind] : other.by_kind) add(kind, &by_kind[name]);
+  add(other.genesis, &genesis);
 }
 
 std::string Coverage::TableToString() const {
@@ -118,18 +125,21 @@ std::string Coverage::TableToString() const {
   text += line;
   for (const auto& [name, kind] : by_kind) row(name, kind);
   row("total", Total());
+  if (genesis.phases > 0) row("genesis (not in the total)", genesis);
   return text;
 }
 
 std::string Coverage::DifferencesToString() const {
   std::string text;
-  for (const auto& [name, kind] : by_kind) {
+  const auto append = [&](std::string_view name, const KindCoverage& kind) {
     for (const PhaseDifference& difference : kind.differences) {
       StrAppend(&text, name, ": height ", difference.height);
       if (difference.tx_index >= 0) StrAppend(&text, ", transaction ", difference.tx_index);
       StrAppend(&text, ":\n", difference.text);
     }
-  }
+  };
+  append(kGenesis, genesis);
+  for (const auto& [name, kind] : by_kind) append(name, kind);
   return text;
 }
 
@@ -147,23 +157,20 @@ bool PhaseVerifier::Wanted(std::string_view kind) const {
 }
 
 absl::Status PhaseVerifier::VerifyBlock(const v1::Block& block, const v1::BlockPhases* phases,
-                                        sdk::MultiStore* state) {
+                                        sdk::MultiStore* state, sdk::MultiStore* genesis) {
   height_ = block.height();
   const auto& request = block.request();
   const auto& response = block.response();
+  const v1::Phase* init = nullptr;
   const v1::Phase* begin = nullptr;
   const v1::Phase* end = nullptr;
   std::vector<const v1::Phase*> txs(static_cast<size_t>(request.txs_size()));
   if (phases != nullptr) {
     for (const v1::Phase& phase : phases->phases()) {
       switch (phase.kind()) {
-        case v1::Phase::INIT_CHAIN: {
-          absl::StatusOr<RecordedWrites> writes =
-              RecordedWrites::From(&phase, chain_->store_names());
-          if (!writes.ok()) return writes.status();
-          writes->ApplyTo(state);
+        case v1::Phase::INIT_CHAIN:
+          init = &phase;
           break;
-        }
         case v1::Phase::BEGIN_BLOCK:
           begin = &phase;
           break;
@@ -186,6 +193,7 @@ absl::Status PhaseVerifier::VerifyBlock(const v1::Block& block, const v1::BlockP
     return absl::DataLossError(StrCat("height ", height_, ": ", response.tx_results_size(),
                                       " results for ", request.txs_size(), " transactions"));
   }
+  if (absl::Status status = VerifyGenesis(block, init, state, genesis); !status.ok()) return status;
   if (absl::Status status = chain_->StartBlock(request); !status.ok()) return status;
 
   Expected block_expected{};
@@ -203,7 +211,7 @@ absl::Status PhaseVerifier::VerifyBlock(const v1::Block& block, const v1::BlockP
     if (absl::Status status = VerifyPhase(kind, index, name, expected, state); !status.ok()) {
       return status;
     }
-    writes->ApplyTo(state);
+    if (!options_.keep_native_writes) writes->ApplyTo(state);
     return absl::OkStatus();
   };
   if (absl::Status status = verify(PhaseKind::kBeginBlock, -1, std::string(kBeginBlock), begin,
@@ -224,6 +232,56 @@ absl::Status PhaseVerifier::VerifyBlock(const v1::Block& block, const v1::BlockP
   return verify(PhaseKind::kEndBlock, -1, std::string(kEndBlock), end, std::move(end_expected));
 }
 
+absl::Status PhaseVerifier::VerifyGenesis(const v1::Block& block, const v1::Phase* phase,
+                                          sdk::MultiStore* state, sdk::MultiStore* genesis) {
+  if (!block.has_init_chain() && phase == nullptr) return absl::OkStatus();
+  absl::StatusOr<RecordedWrites> writes = RecordedWrites::From(phase, chain_->store_names());
+  if (!writes.ok()) return writes.status();
+  if (block.has_init_chain() && genesis != nullptr) {
+    absl::Status status = chain_->InitChain(block.init_chain(), genesis, state);
+    if (options_.keep_native_writes && !status.ok()) return status;
+    const bool broken = absl::IsInternal(status);
+    if (!status.ok() && !broken && !absl::IsUnimplemented(status)) return status;
+    if (status.ok() || broken) {
+      // One branch with both, to compare with what is recorded in one phase.
+      sdk::MultiStore written(genesis);
+      for (const sdk::MultiStore* branch : {genesis, state}) {
+        for (size_t i = 0; i < written.size(); ++i) {
+          sdk::StoreBranch& to = written.store(static_cast<sdk::StoreId>(i));
+          for (const auto& [key, operation] :
+               branch->store(static_cast<sdk::StoreId>(i)).operations()) {
+            if (operation.deleted) {
+              to.Delete(key);
+            } else {
+              to.Set(key, operation.value);
+            }
+          }
+        }
+      }
+      Expected expected{};
+      expected.writes = &*writes;
+      KindCoverage& coverage = coverage_.genesis;
+      ++coverage.phases;
+      ++coverage.executed;
+      coverage.writes += writes->count();
+      std::string difference =
+          broken ? StrCat("    ", std::string(status.message()), "\n")
+                 : Compare(PhaseResult(), expected, written, sdk::MultiStore(genesis));
+      if (difference.empty()) {
+        ++coverage.matched;
+        coverage.matched_writes += writes->count();
+      } else if (coverage.differences.size() < options_.keep_differences) {
+        coverage.differences.push_back({height_, -1, std::move(difference)});
+      }
+    }
+  }
+  if (options_.keep_native_writes) return absl::OkStatus();
+  if (genesis != nullptr) genesis->Discard();
+  state->Discard();
+  writes->ApplyTo(state);
+  return absl::OkStatus();
+}
+
 absl::Status PhaseVerifier::VerifyPhase(PhaseKind kind, int index, const std::string& name,
                                         const Expected& expected, sdk::MultiStore* state) {
   std::string key = name;
@@ -241,6 +299,11 @@ absl::Status PhaseVerifier::VerifyPhase(PhaseKind kind, int index, const std::st
   if (options_.observer != nullptr) {
     options_.observer->OnFinish(kind, index, result.ok() ? &*result : nullptr);
   }
+  if (options_.keep_native_writes && !result.ok()) {
+    return absl::Status(result.status().code(),
+                        StrCat(name, index < 0 ? "" : StrCat(", transaction ", index), ": ",
+                               std::string(result.status().message())));
+  }
   if (absl::IsUnimplemented(result.status())) {
     if (coverage.not_native.empty()) coverage.not_native = std::string(result.status().message());
     return absl::OkStatus();
@@ -257,6 +320,7 @@ absl::Status PhaseVerifier::VerifyPhase(PhaseKind kind, int index, const std::st
   } else if (coverage.differences.size() < options_.keep_differences) {
     coverage.differences.push_back({height_, index, std::move(difference)});
   }
+  if (options_.keep_native_writes) branch.Write();
   return absl::OkStatus();
 }
 
@@ -286,7 +350,8 @@ std::string PhaseVerifier::Compare(const PhaseResult& actual, const Expected& ex
                             bool deleted) {
     return deleted ? std::string("deleted") : chain_->DescribeValue(store, key, value);
   };
-  for (size_t i = 0; i < expected.writes->stores().size(); ++i) {
+  const size_t compared = options_.compare_writes ? expected.writes->stores().size() : 0;
+  for (size_t i = 0; i < compared; ++i) {
     const std::string& store = chain_->store_names()[i];
     const RecordedWrites::Store& recorded = expected.writes->stores()[i];
     const auto& native = branch.store(static_cast<sdk::StoreId>(i)).operations();

@@ -57,8 +57,13 @@ struct KindCoverage {
 };
 
 struct Coverage {
+  // Begin block, end block, kinds of transactions.
   std::map<std::string, KindCoverage> by_kind;
+  // Genesis, which is no phase of a block: not in the total. Counted only where it was executed.
+  KindCoverage genesis;
   KindCoverage Total() const;
+  // What was executed, genesis included, did what is recorded.
+  bool AllMatched() const;
   void Add(const Coverage& other);
   // For people: a table by kind with what has no native code, and the first differences.
   std::string TableToString() const;
@@ -85,22 +90,30 @@ class PhaseVerifier {
     std::vector<std::string> only_kinds;
     // May be null; must outlive the verifier.
     PhaseObserver* observer = nullptr;
+    // The state goes on with what phases wrote natively, not with their recorded writes. Nothing
+    // recorded reaches it then, and a phase without native code is an error (kUnimplemented).
+    bool keep_native_writes = false;
+    // There are recorded writes to compare with.
+    bool compare_writes = true;
   };
 
   // `chain` must outlive it.
   PhaseVerifier(Chain* chain, Options options) : chain_(chain), options_(std::move(options)) {}
 
   // Verifies all phases of a block. `state` is a branch of the state before the block; afterwards
-  // it holds the recorded writes of all phases. `phases` may be null (a block without recorded
-  // writes). Errors: the state can't be read or a recording contradicts itself; a difference is
-  // none.
+  // it holds the recorded writes of all phases, or the native ones. `phases` may be null (a block
+  // without recorded writes). `genesis` is for a block with a genesis: the parent of `state`, where
+  // those writes go that Chain::InitChain makes at once; null: genesis is not executed. Errors: the
+  // state can't be read or a recording contradicts itself; a difference is none.
   absl::Status VerifyBlock(const v1::Block& block, const v1::BlockPhases* phases,
-                           sdk::MultiStore* state);
+                           sdk::MultiStore* state, sdk::MultiStore* genesis = nullptr);
 
   const Coverage& coverage() const { return coverage_; }
 
  private:
   struct Expected;
+  absl::Status VerifyGenesis(const v1::Block& block, const v1::Phase* phase, sdk::MultiStore* state,
+                             sdk::MultiStore* genesis);
   absl::Status VerifyPhase(PhaseKind kind, int index, const std::string& name,
                            const Expected& expected, sdk::MultiStore* state);
   std::string Compare(const PhaseResult& actual, const Expected& expected,

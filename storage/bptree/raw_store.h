@@ -34,6 +34,7 @@ class RawStore final : public CommitTree {
   int64_t version() const override { return version_; }
   // All zero: there is no root.
   Hash hash() const override { return {}; }
+  int64_t size() const override { return 0; }
   int64_t next_version() const override;
   absl::StatusOr<Hash> WorkingHash() override { return Hash{}; }
   absl::StatusOr<Hash> Commit(WriteBatch* batch) override;

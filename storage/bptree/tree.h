@@ -83,7 +83,7 @@ class Tree final : public CommitTree {
   void Trim(size_t target) override;
 
   // Keys, pending writes included.
-  int64_t size() const { return size_; }
+  int64_t size() const override { return size_; }
   // Bytes that the next Flush writes, roughly.
   size_t dirty_bytes() const { return dirty_bytes_; }
   // Levels above the leaves.

@@ -111,7 +111,7 @@ class Tree : public CommitTree {
   absl::Status SetInitialVersion(int64_t version);
 
   // Number of keys and height, pending writes included.
-  int64_t size() const;
+  int64_t size() const override;
   int32_t height() const;
 
   // Bytes of nodes that the next Flush writes, roughly: what a deferred tree cannot trim.

@@ -1,10 +1,9 @@
 #include "keeper/gno/testing/native_chain.h"
 
+#include <cstdlib>
 #include <utility>
 
-#include "keeper/gno/end_block.h"
-#include "keeper/gno/genesis.h"
-#include "keeper/gno/header.h"
+#include "keeper/gno/consensus_params.h"
 #include "storage/bptree/simple_merkle.h"
 
 namespace blockreplay::keeper::gno::testing {
@@ -15,6 +14,21 @@ storage::bptree::TreeOptions InPlace() {
   options.persist = storage::bptree::Persist::kDeferred;
   options.retain_history = false;
   return options;
+}
+
+ChainSpec Spec(const std::string& chain_id) {
+  ChainSpec spec;
+  spec.chain_id = chain_id;
+  spec.setparam_memos = true;
+  return spec;
+}
+
+absl::Status Apply(const sdk::StoreBranch& branch, storage::Store* to) {
+  for (const auto& [key, operation] : branch.operations()) {
+    const absl::Status status = operation.deleted ? to->Delete(key) : to->Set(key, operation.value);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -30,12 +44,20 @@ std::unique_ptr<storage::Iterator> TreeStore::NewIterator(const storage::KeyRang
   return tree_->NewIterator(range, direction);
 }
 
-NativeChain::NativeChain(TxRules rules)
-    : rules_(rules),
+NativeChain::NativeChain(const std::string& chain_id, storage::WorkerPool* workers)
+    : chain_id_(chain_id),
       tree_(*storage::bptree::Tree::Open(&engine_, InPlace(), 0)),
       main_store_(tree_.get()),
-      base_store_(&engine_),
-      runner_(rules) {}
+      chain_(NewGnoland(Spec(chain_id))) {
+  if (workers != nullptr) chain_->UseWorkers(workers);
+}
+
+void NativeChain::NewBlock() {
+  base_store_ = std::make_unique<sdk::ReaderStore>(&engine_);
+  direct_ = std::make_unique<sdk::MultiStore>(
+      std::vector<sdk::BaseStore*>{base_store_.get(), &main_store_});
+  block_ = std::make_unique<sdk::MultiStore>(direct_.get());
+}
 
 sdk::MultiStore* NativeChain::NewPhase() {
   if (phase_ != nullptr) phase_->Write();
@@ -44,81 +66,64 @@ sdk::MultiStore* NativeChain::NewPhase() {
 }
 
 absl::Status NativeChain::InitChain(const tendermint::abci::RequestInitChain& request) {
-  chain_id_ = request.chain_id();
-  max_gas_ = request.consensus_params().block().max_gas();
-  const absl::Status direct = tree_->Set(kConsensusParamsKey, EncodeConsensusParams(request));
-  if (!direct.ok()) return direct;
-  block_ =
-      std::make_unique<sdk::MultiStore>(std::vector<sdk::BaseStore*>{&base_store_, &main_store_});
-  BranchState branch(&NewPhase()->store(kMain));
-  Scratch scratch;
-  TxState state(&scratch);
-  state.Reset(&branch);
-  const absl::Status status = gno::InitChain(request, {.state = &state, .scratch = &scratch});
-  state.Flush();
-  return status;
+  NewBlock();
+  return chain_->InitChain(request, direct_.get(), NewPhase());
 }
 
 void NativeChain::BeginBlock(const tendermint::abci::RequestFinalizeBlock& request) {
   request_ = request;
-  // The caches of block 1 were made before genesis was flushed.
-  estimated_depth_ = EstimatedDepth(tree_->size());
-  if (block_ == nullptr) {
-    block_ =
-        std::make_unique<sdk::MultiStore>(std::vector<sdk::BaseStore*>{&base_store_, &main_store_});
-  }
-  block_meter_ = max_gas_ > 0 ? GasMeter::Limited(max_gas_) : GasMeter::Infinite();
+  if (block_ == nullptr) NewBlock();
+  chain_->SetCommitted({.app_hash = app_hash_, .keys = {0, tree_->size()}});
+  if (!chain_->StartBlock(request_).ok() || !chain_->BeginBlock(NewPhase()).ok()) std::abort();
 }
 
-TxResult NativeChain::DeliverTx(std::string_view tx) {
-  BranchState branch(&NewPhase()->store(kMain));
-  return runner_.Run(tx, {.mode = Mode::kDeliver,
-                          .chain_id = chain_id_,
-                          .height = request_.height(),
-                          .time = request_.time().seconds(),
-                          .max_gas = max_gas_,
-                          .estimated_depth = estimated_depth_,
-                          .state = &branch,
-                          .block_meter = &block_meter_});
+absl::StatusOr<PhaseResult> NativeChain::DeliverTx(int index) {
+  return chain_->DeliverTx(index, NewPhase());
 }
 
-absl::Status NativeChain::EndBlock() {
-  sdk::MultiStore* const phase = NewPhase();
-  BranchState branch(&phase->store(kMain));
-  Scratch scratch;
-  TxState state(&scratch);
-  state.Reset(&branch);
-  const absl::Status status =
-      gno::EndBlock({.state = &state, .scratch = &scratch}, block_meter_.consumed(), max_gas_);
-  state.Flush();
-  last_header_ = EncodeHeader(request_, chain_id_, last_header_, app_hash_);
-  phase->store(kBase).Set(kLastHeaderKey, *last_header_);
-  return status;
-}
+absl::Status NativeChain::EndBlock() { return chain_->EndBlock(NewPhase()).status(); }
 
 absl::StatusOr<storage::Hash> NativeChain::Commit() {
   phase_->Write();
   phase_.reset();
-  for (const auto& [key, operation] : block_->store(kMain).operations()) {
-    const absl::Status status =
-        operation.deleted ? tree_->Delete(key) : tree_->Set(key, operation.value);
-    if (!status.ok()) return status;
+  for (const sdk::MultiStore* branch : {direct_.get(), block_.get()}) {
+    if (absl::Status status = Apply(branch->store(kMainStore), tree_.get()); !status.ok()) {
+      return status;
+    }
+  }
+  storage::WriteBatch batch;
+  for (const auto& [key, operation] : block_->store(kBaseStore).operations()) {
+    batch.Put(key, operation.value);
   }
   block_.reset();
-  storage::WriteBatch batch;
   absl::StatusOr<storage::Hash> root = tree_->Commit(&batch);
   if (!root.ok()) return root;
-  app_hash_ = storage::bptree::SimpleMapHash(
+  if (absl::Status status = engine_.Write(batch, storage::Durability::kProcessCrash); !status.ok())
+    return status;
+  const storage::Hash app_hash = *storage::bptree::SimpleMapHash(
       {{"base", ""},
        {"main", std::string(reinterpret_cast<const char*>(root->data()), root->size())}});
-  return *app_hash_;
+  app_hash_.assign(app_hash.begin(), app_hash.end());
+  return app_hash;
+}
+
+absl::StatusOr<storage::Hash> NativeChain::Execute(
+    const tendermint::abci::RequestFinalizeBlock& request) {
+  BeginBlock(request);
+  for (int i = 0; i < request.txs_size(); ++i) {
+    const absl::StatusOr<PhaseResult> result = DeliverTx(i);
+    if (!result.ok()) return result.status();
+  }
+  if (absl::Status status = EndBlock(); !status.ok()) return status;
+  return Commit();
 }
 
 CommittedBlock NativeChain::committed() const {
+  const std::optional<int64_t> max_gas = MaxGasOf(**tree_->Find(kConsensusParamsKey));
   return {.chain_id = chain_id_,
           .height = request_.height(),
           .time = request_.time().seconds(),
-          .max_gas = max_gas_,
+          .max_gas = *max_gas,
           .keys = tree_->size()};
 }
 

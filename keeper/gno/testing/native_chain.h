@@ -9,8 +9,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "keeper/chain.h"
 #include "keeper/gno/checker.h"
-#include "keeper/gno/tx_runner.h"
+#include "keeper/gno/gnoland.h"
 #include "keeper/sdk/store.h"
 #include "storage/bptree/tree.h"
 #include "storage/kv/memory_engine.h"
@@ -30,47 +31,46 @@ class TreeStore final : public sdk::BaseStore {
   const storage::bptree::Tree* const tree_;
 };
 
-// A gno.land chain in memory that executes requests and consults nothing else: what a test compares
-// with a recording, and what a benchmark measures.
+// The application in memory, over a tree without a multistore: what tests compare with a recording,
+// and what benchmarks measure. Ends the process where something fails that a recording doesn't make
+// fail.
 class NativeChain {
  public:
-  static constexpr sdk::StoreId kBase = 0;
-  static constexpr sdk::StoreId kMain = 1;
-
-  explicit NativeChain(TxRules rules);
+  // With `workers`, signatures are verified on them; must outlive it.
+  explicit NativeChain(const std::string& chain_id, storage::WorkerPool* workers = nullptr);
 
   absl::Status InitChain(const tendermint::abci::RequestInitChain& request);
   void BeginBlock(const tendermint::abci::RequestFinalizeBlock& request);
   // Writes go to a branch that stays readable until the next transaction or the end of the block.
-  TxResult DeliverTx(std::string_view tx);
+  absl::StatusOr<PhaseResult> DeliverTx(int index);
   absl::Status EndBlock();
   // Makes the version, and hands back the app hash.
   absl::StatusOr<storage::Hash> Commit();
+  // A whole block.
+  absl::StatusOr<storage::Hash> Execute(const tendermint::abci::RequestFinalizeBlock& request);
 
   // The branch of the phase that ran last.
   const sdk::MultiStore& phase() const { return *phase_; }
+  const sdk::MultiStore& genesis_direct() const { return *direct_; }
   CommittedBlock committed() const;
   sdk::BaseStore* main_store() { return &main_store_; }
-  int64_t gas_used_in_block() const { return block_meter_.consumed(); }
 
  private:
+  void NewBlock();
   sdk::MultiStore* NewPhase();
 
-  const TxRules rules_;
+  const std::string chain_id_;
   storage::MemoryEngine engine_;
   std::unique_ptr<storage::bptree::Tree> tree_;
   TreeStore main_store_;
-  sdk::ReaderStore base_store_;
-  TxRunner runner_;
+  std::unique_ptr<sdk::ReaderStore> base_store_;
+  const std::unique_ptr<Chain> chain_;
+  // What genesis writes at once, the block over it, the phase over that.
+  std::unique_ptr<sdk::MultiStore> direct_;
   std::unique_ptr<sdk::MultiStore> block_;
   std::unique_ptr<sdk::MultiStore> phase_;
-  std::string chain_id_;
-  int64_t max_gas_ = -1;
   tendermint::abci::RequestFinalizeBlock request_;
-  GasMeter block_meter_ = GasMeter::Infinite();
-  int64_t estimated_depth_ = 100;
-  std::optional<storage::Hash> app_hash_;
-  std::optional<std::string> last_header_;
+  std::string app_hash_;
 };
 
 }  // namespace blockreplay::keeper::gno::testing
