@@ -261,6 +261,8 @@ absl::Status InitChain(const tendermint::abci::RequestInitChain& request, const 
       if (!balance.has_value())
         return absl::InvalidArgumentError("genesis: malformed balance " + entry);
       StoreBalance(context, *balance);
+      // The cache is for a few keys, and there are many accounts.
+      context.state->FlushAndForget();
       balances.insert_or_assign(std::string(balance->address.view()), *std::move(balance));
     }
     std::map<std::string, int64_t> supply;

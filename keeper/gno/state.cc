@@ -122,6 +122,11 @@ void TxState::RevertToCheckpoint() {
   has_checkpoint_ = false;
 }
 
+void TxState::FlushAndForget() {
+  Flush();
+  Reset(below_);
+}
+
 void TxState::Flush() {
   for (const Entry& entry : entries_) {
     if (!entry.dirty) continue;

@@ -71,8 +71,10 @@ class TxState {
   // What is written from here on can be given up.
   void Checkpoint();
   void RevertToCheckpoint();
-  // Moves the writes to the state below.
+  // Copies the writes to the state below.
   void Flush();
+  // The same, and goes on with nothing in the cache: what is read next comes from below.
+  void FlushAndForget();
 
  private:
   struct Entry {

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "keeper/gno/describe.h"
 #include "keeper/gno/tx.h"
 #include "keeper/sdk/panic.h"
 #include "nlohmann/json.hpp"
@@ -14,6 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   blockreplay::keeper::gno::Scratch scratch;
   blockreplay::keeper::gno::Tx tx;
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  blockreplay::keeper::gno::DescribeTx(bytes);
   if (!tx.Decode(bytes, &scratch)) return 0;
   for (const Msg& msg : tx.msgs) {
     if (msg.type == Msg::Type::kNil || msg.type == Msg::Type::kVm) return 0;
