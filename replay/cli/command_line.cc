@@ -49,8 +49,11 @@ int RunCommandLine(int argc, char** argv) {
   profiling::SetThreadRole("main");
 
   Command selected;
-  AddRunCommand(&app, JoinedArguments(argc, argv),
-                instructions.ok() ? instructions->get() : nullptr, &selected);
+  const std::string command_line = JoinedArguments(argc, argv);
+  const profiling::InstructionCounter* const counter =
+      instructions.ok() ? instructions->get() : nullptr;
+  AddRunCommand(&app, command_line, counter, &selected);
+  AddMempoolCommand(&app, command_line, counter, &selected);
   AddInfoCommand(&app, &selected);
   AddCheckCommand(&app, &selected);
   AddDiffCommand(&app, &selected);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -21,6 +22,12 @@ void AddProfileCommand(CLI::App* app, Command* selected);
 // `instructions` may be null and must outlive the command, as must nothing else.
 void AddRunCommand(CLI::App* app, const std::string& command_line,
                    const profiling::InstructionCounter* instructions, Command* selected);
+
+// As AddRunCommand.
+void AddMempoolCommand(CLI::App* app, const std::string& command_line,
+                       const profiling::InstructionCounter* instructions, Command* selected);
+// The options of CheckTx that run and mempool share.
+void AddCheckTxOptions(CLI::App* command, bool* memo, int64_t* signature_cache);
 
 // Prints the one error line and returns the exit status for it.
 int ReportError(const absl::Status& status);

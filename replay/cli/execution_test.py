@@ -5,11 +5,14 @@ usage: execution_test.py BLOCKREPLAY FALSIFY_RECORDING FIXTURES [unittest argume
 """
 
 import hashlib
+import hashlib
 import json
 import os
 import re
 import shutil
+import subprocess
 import sys
+import tempfile
 import unittest
 
 from cli_test import FIXTURES, SMALL, TAIL, CliTest, manifest_of
@@ -21,7 +24,30 @@ SEND_HEIGHT = 3
 GNO = os.path.join(FIXTURES, "gno-sends-300")
 
 
-class Verify(CliTest):
+class ExecutionTest(CliTest):
+    def edited(self, recording, edit):
+        """A copy of a recording with another manifest."""
+        copy = tempfile.mkdtemp(prefix="copy-", dir=self.dir)
+        shutil.copytree(recording, copy, dirs_exist_ok=True)
+        os.chmod(copy, 0o755)
+        manifest = manifest_of(copy)
+        edit(manifest)
+        path = os.path.join(copy, "manifest.json")
+        os.remove(path)
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(manifest, file)
+        return copy
+
+    def without(self, recording, name):
+        """A copy of a recording that lacks one file."""
+        def leave_out(manifest):
+            manifest["files"] = [file for file in manifest["files"] if file["name"] != name]
+        copy = self.edited(recording, leave_out)
+        os.remove(os.path.join(copy, name))
+        return copy
+
+
+class Verify(ExecutionTest):
     def verify(self, recording, *args, expect=0):
         report = self.report(recording, "--exec", "verify", "--quiet", *args, expect=expect)
         self.assertEqual(report["exit_status"], expect)
@@ -120,23 +146,16 @@ class Verify(CliTest):
         self.assertEqual(execution["matched"], execution["native"])
 
     def test_a_recording_without_phases_is_refused(self):
-        copy = self.path("copy")
-        shutil.copytree(SENDS, copy)
-        os.chmod(copy, 0o755)
-        os.remove(os.path.join(copy, "phases.zst"))
-        manifest = manifest_of(copy)
-        manifest["files"] = [file for file in manifest["files"] if file["name"] != "phases.zst"]
-        path = os.path.join(copy, "manifest.json")
-        os.remove(path)
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(manifest, file)
+        copy = self.without(SENDS, "phases.zst")
         self.run_tool("run", copy, "--quiet")
         self.assertIn("has no phases.zst", self.error_of("run", copy, "--exec", "verify", "--db", self.path("db")))
         self.assertFalse(os.path.exists(self.path("db")))
 
     def test_other_chains_are_refused(self):
-        error = self.error_of("run", GNO, "--exec", "verify")
-        self.assertIn("no native code for the application \"gnoland\"", error)
+        copy = self.edited(SENDS, lambda manifest: manifest["application"].update(name="otherd"))
+        error = self.error_of("run", copy, "--exec", "verify")
+        self.assertIn("no native code for the application \"otherd\"", error)
+        self.assertIn("gnoland, thornode", error)
 
 
 class FalsifiedExecution(CliTest):
@@ -211,7 +230,7 @@ class Codec(CliTest):
         self.assertIn("gnoland", self.error_of("info", GNO, "--codec"))
 
 
-class Gno(CliTest):
+class Gno(ExecutionTest):
     def test_every_app_hash(self):
         manifest = manifest_of(GNO)
         for args in ((), ("--persist", "every"), ("--repeat-block", "2", "--to", "20")):
@@ -230,10 +249,254 @@ class Gno(CliTest):
             shutil.rmtree(recording)
 
     def test_resume(self):
+        for mode in ("apply", "verify", "native"):
+            db = self.path(f"db-{mode}")
+            self.run_tool("run", GNO, "--exec", mode, "--quiet", "--to", "7", "--db", db)
+            report = self.report(GNO, "--exec", mode, "--quiet", "--to", "12", "--db", db, "--resume")
+            self.assertEqual(report["blocks_verified"], 5)
+            if mode != "apply":
+                self.assertEqual(report["execution"]["coverage"], 1)
+
+    def assert_executed(self, report, blocks=300):
+        manifest = manifest_of(GNO)
+        self.assertEqual((report["outcome"], report["blocks_verified"]), ("verified", blocks))
+        execution = report["execution"]
+        self.assertEqual(execution["phases"], 102 * blocks)
+        self.assertEqual(execution["native"], execution["phases"])
+        self.assertEqual(execution["matched"], execution["phases"])
+        self.assertEqual((execution["coverage"], execution["coverage_by_writes"]), (1, 1))
+        self.assertEqual(execution["genesis"]["matched"], 1)
+        if blocks == manifest["blocks"]:
+            self.assertEqual(report["app_hash"], manifest["final_app_hash"])
+            self.assertEqual(report["app_hash_chain"], manifest["notes"]["app_hash_chain_sha256"])
+            failed = sum(kind["phases"] for name, kind in execution["by_kind"].items() if "(failed)" in name)
+            self.assertEqual(failed, sum(count for name, count in manifest["notes"]["outcomes"].items()
+                                         if not name.endswith("-> ")))
+
+    def test_every_phase(self):
+        digests = {}
+        for mode in ("verify", "native"):
+            for threads in ("1", "3"):
+                report = self.report(GNO, "--exec", mode, "--quiet", "--threads", threads)
+                with self.subTest(mode=mode, threads=threads):
+                    self.assert_executed(report)
+                    self.assertLess(abs(report["cpu_s"]["other"]), 0.1 * report["cpu_s"]["process"])
+                digests[mode, threads] = report["digests"]
+        self.assertEqual(len({json.dumps(digest) for digest in digests.values()}), 1)
+        self.assertIsNotNone(digests["native", "1"]["events"])
+
+    def test_native_goes_through_every_way_to_keep_it(self):
+        for args in (("--persist", "every"), ("--repeat-block", "2"), ("--passes", "2")):
+            with self.subTest(args=args):
+                report = self.report(GNO, "--exec", "native", "--quiet", "--to", "12", *args)
+                self.assertEqual(report["execution"]["coverage"], 1)
+        text = self.run_tool("run", GNO, "--exec", "native", "--to", "5").stdout
+        self.assertIn("nothing recorded but the requests", text)
+        self.assertRegex(text, r"(?m)^genesis \(not in the total\) +1 +1 +1 ")
+
+    def test_native_consults_nothing_recorded(self):
+        # What a replay of recorded writes would stumble over changes nothing.
+        for edit, store in (("value", "main"), ("drop-write", "main"), ("set-to-delete", "main"), ("key", "main")):
+            recording = self.falsify(GNO, edit, 4, store)
+            report = self.report(recording, "--exec", "native", "--quiet", "--to", "8")
+            self.assert_executed(report, blocks=8)
+            shutil.rmtree(recording)
+        report = self.report(self.without(GNO, "phases.zst"), "--exec", "native", "--quiet", "--to", "8")
+        self.assertEqual((report["blocks_verified"], report["execution"]["matched"]), (8, 816))
+
+    def test_falsified_results_are_3(self):
+        for mode in ("verify", "native"):
+            for edit, named in (("result-code", "    code:"), ("result-gas", "    gas used:"),
+                                ("result-data", "    data:"), ("tx-write", "    write to main ")):
+                with self.subTest(mode=mode, edit=edit):
+                    recording = self.falsify(GNO, edit, 3)
+                    path = self.path("report.json")
+                    done = self.run_tool("run", recording, "--exec", mode, "--quiet", "--to", "6", "--report", path,
+                                         expect=3)
+                    self.assertIn("mismatch: 1 of 612 ", done.stderr)
+                    self.assertRegex(done.stderr, r"(?m)^/bank\.MsgSend.*: height 3, transaction 0:$")
+                    self.assertIn(named, done.stderr)
+                    with open(path, encoding="utf-8") as file:
+                        report = json.load(file)
+                    self.assertEqual(report["blocks_verified"], 6)
+                    self.assertEqual(report["execution"]["matched"], report["execution"]["native"] - 1)
+                    shutil.rmtree(recording)
+
+    def test_falsified_genesis_is_3(self):
+        for mode in ("verify", "native"):
+            recording = self.falsify(GNO, "genesis-write", 1)
+            done = self.run_tool("run", recording, "--exec", mode, "--quiet", "--to", "3", expect=3)
+            self.assertIn("GENESIS: height 1:", done.stderr)
+            shutil.rmtree(recording)
+
+    def test_native_app_hashes_that_differ_are_2(self):
+        for edit, named in (("request-tx", "writes of the block that differ"), ("app-hash", "every store root equals")):
+            recording = self.falsify(GNO, edit, 3)
+            done = self.run_tool("run", recording, "--exec", "native", "--quiet", "--to", "5", expect=2)
+            self.assertIn("block 3: the app hash differs", done.stderr)
+            self.assertIn(named, done.stderr)
+            shutil.rmtree(recording)
+
+    def test_parameters_change_only_where_the_notes_say_so(self):
+        copy = self.edited(GNO, lambda manifest: manifest["notes"].pop("setparam"))
+        done = self.run_tool("run", copy, "--exec", "verify", "--quiet", "--to", "95", expect=3)
+        self.assertIn("mismatch: 1 of ", done.stderr)
+        self.assertIn("tx_size_cost_per_byte", done.stderr)
+        self.assertIn("block 90: the app hash differs",
+                      self.run_tool("run", copy, "--exec", "native", "--quiet", "--to", "95", expect=2).stderr)
+
+
+class GnoCheckTx(ExecutionTest):
+    OUTCOMES = ("ok", "ok_gas_differs", "failed", "skipped_failed")
+
+    def check(self, recording, *args, expect=0):
+        return self.report(recording, "--quiet", "--checktx", *args, expect=expect)["checktx"]
+
+    def test_every_result(self):
+        notes = manifest_of(GNO)["notes"]
+        for args in ((), ("--no-memo",), ("--signature-cache", "20000", "--threads", "1")):
+            with self.subTest(args=args):
+                found = self.check(GNO, *args)
+                self.assertEqual([found["checks"][name] for name in ("total", *self.OUTCOMES)],
+                                 [29900, notes["checktx_ok"] - found["rechecks"]["ok"], 0, 0,
+                                  found["checks"]["skipped_failed"]])
+                self.assertEqual((found["rechecks"]["total"], found["rechecks"]["failed"],
+                                  found["rechecks"]["ok_gas_differs"]), (29290, 0, 0))
+                self.assertEqual(found["gas_used"], notes["checktx_ok_gas_used_sum"])
+                self.assertIsNone(found["first_difference"])
+
+    def test_the_summary_has_the_classes(self):
+        text = self.run_tool("run", GNO, "--checktx", "--exec", "native", "--to", "9").stdout
+        self.assertRegex(text, r"(?m)^CheckTx +\d+ results \(\d+ checks, \d+ rechecks\): ok \d+, ok_gas_differs 0, "
+                               r"failed 0, skipped_failed \d+; ")
+
+    def test_a_resumed_run_goes_on_with_the_checks(self):
         db = self.path("db")
-        self.run_tool("run", GNO, "--quiet", "--to", "7", "--db", db)
-        report = self.report(GNO, "--quiet", "--to", "12", "--db", db, "--resume")
-        self.assertEqual(report["blocks_verified"], 5)
+        first = self.check(GNO, "--db", db, "--to", "5")
+        rest = self.check(GNO, "--db", db, "--resume", "--to", "9")
+        whole = self.check(GNO, "--to", "9")
+        for kind in ("checks", "rechecks"):
+            self.assertEqual(first[kind]["ok"] + rest[kind]["ok"], whole[kind]["ok"])
+
+    def rewritten(self, edit):
+        """A copy of the recording with other lines in checktx.jsonl.zst."""
+        name = "checktx.jsonl.zst"
+        plain = subprocess.run(["zstd", "-dc", os.path.join(GNO, name)], capture_output=True, check=True).stdout
+        lines = [json.loads(line) for line in plain.splitlines()[:2000]]
+        edit(lines)
+        text = "".join(json.dumps(line) + "\n" for line in lines).encode()
+        packed = subprocess.run(["zstd", "-qc"], input=text, capture_output=True, check=True).stdout
+
+        def describe(manifest):
+            for file in manifest["files"]:
+                if file["name"] == name:
+                    file.update(size=len(packed), sha256=hashlib.sha256(packed).hexdigest())
+        copy = self.edited(GNO, describe)
+        os.remove(os.path.join(copy, name))
+        with open(os.path.join(copy, name), "wb") as file:
+            file.write(packed)
+        return copy
+
+    def test_falsified_results_are_3(self):
+        def more_gas(lines):
+            lines[10]["gas_used"] += 1
+        def an_error(lines):
+            lines[10]["error"] = "/std.UnauthorizedError"
+        def no_error(lines):
+            next(line for line in lines if line["error"])["error"] = ""
+        def other_error(lines):
+            next(line for line in lines if line["error"])["error"] = "/std.InternalError"
+        for edit, outcome in ((more_gas, "ok_gas_differs"), (an_error, "failed"), (no_error, "failed"),
+                              (other_error, "failed")):
+            with self.subTest(edit=edit.__name__):
+                copy = self.rewritten(edit)
+                path = self.path("report.json")
+                done = self.run_tool("run", copy, "--quiet", "--checktx", "--to", "9", "--report", path, expect=3)
+                self.assertIn("results of CheckTx differ from the recording", done.stderr)
+                self.assertIn("    recorded: ", done.stderr)
+                with open(path, encoding="utf-8") as file:
+                    report = json.load(file)
+                self.assertEqual((report["outcome"], report["blocks_verified"]), ("execution_differs", 9))
+                found = report["checktx"]
+                self.assertEqual(sum(found[kind][outcome] for kind in ("checks", "rechecks")), 1)
+                shutil.rmtree(copy)
+
+    def test_gas_of_failed_checks_is_not_compared(self):
+        def other_gas(lines):
+            for line in lines:
+                if line["error"]:
+                    line["gas_used"] += 1000
+        copy = self.rewritten(other_gas)
+        self.assertGreater(self.check(copy, "--to", "9")["checks"]["skipped_failed"], 0)
+
+    def test_what_it_cannot_be_is_1(self):
+        def far_away(lines):
+            lines[5]["tx"] = 100
+        error = self.error_of("run", self.rewritten(far_away), "--quiet", "--checktx", "--to", "9")
+        self.assertIn("transaction 100 of block 2, which has 100", error)
+        self.assertIn("has no checktx.jsonl.zst",
+                      self.error_of("run", self.without(GNO, "checktx.jsonl.zst"), "--checktx"))
+        self.assertIn("--checktx is not available", self.error_of("run", SENDS, "--checktx"))
+        self.assertIn("need --checktx", self.error_of("run", GNO, "--no-memo"))
+
+
+class Mempool(ExecutionTest):
+    def mempool(self, *args):
+        path = self.path("mempool.json")
+        self.run_tool("mempool", GNO, "--quiet", "--report", path, *args)
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+
+    @staticmethod
+    def identity(report):
+        mempool = report["mempool"]
+        return (report["app_hash"], report["app_hash_chain"], mempool["delivertx_gas_used"],
+                mempool["checktx_gas_used"], mempool["checktx_failures"], mempool["checks"], mempool["rechecks"])
+
+    def test_blocks_are_made_and_the_rest_is_rechecked(self):
+        report = self.mempool("--depth", "500", "--block-txs", "50", "--blocks", "4")
+        mempool = report["mempool"]
+        self.assertEqual((report["outcome"], report["exit_status"]), ("completed", 0))
+        self.assertEqual(report["blocks_verified"], 5)  # the recording's first comes before
+        self.assertEqual((report["recording"]["first"], report["recording"]["last"]), (2, 5))
+        self.assertEqual(report["blocks_measured"], 4)
+        self.assertEqual(mempool["pool_after_fill"], 500)
+        self.assertEqual(mempool["checks"]["total"] - mempool["checks"]["failed"], 500)
+        self.assertEqual(mempool["delivered"], 100 + 4 * 50)
+        # Nothing that waits is refused later here: no parameter changes.
+        self.assertEqual(mempool["rechecks"]["total"], 450 + 400 + 350 + 300)
+        self.assertEqual(mempool["pool_at_end"], 300)
+        for name in ("block_ms", "phase_ms", "cpu_s"):
+            self.assertTrue(report[name])
+        self.assertGreater(report["phase_ms"]["check_tx"], 0)
+        self.assertEqual(set(mempool["recheck_us"]), {"p50", "p90", "p99", "mean", "stddev", "max"})
+
+    def test_what_is_remembered_changes_nothing(self):
+        args = ("--depth", "500", "--block-txs", "50", "--blocks", "4")
+        plain = self.identity(self.mempool(*args, "--no-memo"))
+        for more in ((), ("--signature-cache", "4096"), ("--threads", "3"),
+                     ("--threads", "2", "--signature-cache", "100")):
+            self.assertEqual(self.identity(self.mempool(*args, *more)), plain, more)
+
+    def test_refill_keeps_the_depth(self):
+        report = self.mempool("--depth", "300", "--block-txs", "50", "--blocks", "3", "--refill")
+        self.assertEqual(report["mempool"]["pool_at_end"], 300)
+        self.assertEqual(report["mempool"]["rechecks"]["total"], 3 * 250)
+
+    def test_the_summary_has_what_is_compared(self):
+        text = self.run_tool("mempool", GNO, "--depth", "200", "--block-txs", "20", "--blocks", "2", "--csv",
+                             self.path("blocks.csv")).stdout
+        for pattern in (r"^app hash +[0-9a-f]{64}$", r"^chain +[0-9a-f]{64} ", r"^DeliverTx .* gas used \d+$",
+                        r"^CheckTx .* failures, gas used \d+$", r"^block +p50 ", r"^  recheck +p50 ", r"^one recheck p50 ",
+                        r"^CPU +process "):
+            self.assertRegex(text, re.compile(pattern, re.MULTILINE))
+        with open(self.path("blocks.csv"), encoding="utf-8") as file:
+            self.assertEqual(len(file.readlines()), 3)
+
+    def test_wrong_usage_is_1(self):
+        self.assertIn("fill the pool to", self.error_of("mempool", GNO, "--quiet", "--depth", "40000"))
+        self.error_of("mempool", GNO, "--depth", "0")
+        self.assertIn("end block", self.error_of("mempool", SENDS))
 
 
 if __name__ == "__main__":

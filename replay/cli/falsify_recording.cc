@@ -60,6 +60,10 @@ bool Edit(const std::string& edit, const std::string& store, v1::Block* block) {
   } else if (edit == "value-without-roots") {
     FlipFirstBit(FindWrite(block, store, true)->mutable_value());
     block->clear_commit_info();
+  } else if (edit == "request-tx") {
+    // The last byte of the memo, or of the signature before it.
+    std::string* tx = block->mutable_request()->mutable_txs(0);
+    tx->back() = static_cast<char>(tx->back() ^ 1);
   } else if (edit == "result-gas") {
     auto* result = block->mutable_response()->mutable_tx_results(0);
     result->set_gas_used(result->gas_used() + 1);
@@ -77,8 +81,8 @@ bool Edit(const std::string& edit, const std::string& store, v1::Block* block) {
   return true;
 }
 
-// The last write of the begin block or of the first transaction: no later one of that phase covers
-// it.
+// The last write of genesis, the begin block or the first transaction: no later one of that phase
+// covers it.
 bool EditPhases(v1::Phase::Kind kind, v1::BlockPhases* phases) {
   for (v1::Phase& phase : *phases->mutable_phases()) {
     if (phase.kind() != kind || phase.tx_index() != 0 || phase.writes_size() == 0) continue;
@@ -103,8 +107,10 @@ int Main(int argc, char** argv) {
     edit = edit.substr(8);
   }
   bool known = true;
-  const bool in_phases = edit == "tx-write" || edit == "begin-write";
-  const v1::Phase::Kind kind = edit == "begin-write" ? v1::Phase::BEGIN_BLOCK : v1::Phase::TX;
+  const bool in_phases = edit == "tx-write" || edit == "begin-write" || edit == "genesis-write";
+  const v1::Phase::Kind kind = edit == "begin-write"     ? v1::Phase::BEGIN_BLOCK
+                               : edit == "genesis-write" ? v1::Phase::INIT_CHAIN
+                                                         : v1::Phase::TX;
   std::string last_results_hash;
   std::string last_app_hash;
   const auto edit_block = [&](v1::Block* block) {

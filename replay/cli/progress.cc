@@ -33,6 +33,16 @@ int TerminalWidth() {
 }
 
 std::string Proving(const RunPlan& plan) {
+  if (plan.options.exec == ExecutionMode::kNative) {
+    std::string text =
+        "every app hash and store root, computed from our own trees, after executing each block "
+        "natively with nothing recorded but the requests (--exec native); and that each phase has "
+        "the recorded code, gas, data and events";
+    text += plan.manifest.StreamFiles("phases").empty()
+                ? "; not proven: the writes of single phases, which are not recorded"
+                : " and writes";
+    return text;
+  }
   std::string text =
       "every app hash and store root, computed from our own trees, after applying each block's "
       "recorded net writes (--exec ";
@@ -41,10 +51,6 @@ std::string Proving(const RunPlan& plan) {
               ? "not proven: that executing the transactions gives these writes"
               : "and that executing each phase that has native code gives the recorded writes, "
                 "code, gas, data and events; not proven: phases without native code";
-  if (plan.options.repeat_block > 1) {
-    absl::StrAppend(&text, "; each block ", plan.options.repeat_block,
-                    " times from the same state");
-  }
   return text;
 }
 
@@ -78,6 +84,10 @@ void RunProgress::OnOpen(const std::string& database, const std::string& seek_co
       options.passes > 1 ? absl::StrCat(", ", options.passes, " passes").c_str() : "",
       plan_.pace ? absl::StrCat(", at ", *plan_.pace, " times the original pace").c_str() : "");
   std::printf("proving     %s\n", Proving(plan_).c_str());
+  if (options.repeat_block > 1) {
+    std::printf("            each block %lld times from the same state\n",
+                static_cast<long long>(options.repeat_block));
+  }
   std::printf("database    %s (%s), --persist %s, --keep-recent %lld, --cache-mb %lld\n",
               database.c_str(), options.db.empty() ? "temporary" : "kept", NameOf(options.persist),
               static_cast<long long>(options.KeepRecent()),

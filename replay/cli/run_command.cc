@@ -82,10 +82,38 @@ void PrintCoverage(const keeper::Coverage& coverage) {
       Percent(total.matched_writes, total.writes), coverage.TableToString().c_str());
 }
 
+void PrintCheckTx(const CheckTxReport& report) {
+  const auto sum = [&](int64_t CheckTxOutcomes::* outcome) {
+    return static_cast<long long>(report.checks.*outcome + report.rechecks.*outcome);
+  };
+  std::printf(
+      "CheckTx     %lld results (%lld checks, %lld rechecks): ok %lld, ok_gas_differs %lld, failed "
+      "%lld, skipped_failed %lld; %.1f µs each\n",
+      static_cast<long long>(report.checks.total() + report.rechecks.total()),
+      static_cast<long long>(report.checks.total()),
+      static_cast<long long>(report.rechecks.total()), sum(&CheckTxOutcomes::ok),
+      sum(&CheckTxOutcomes::ok_gas_differs), sum(&CheckTxOutcomes::failed),
+      sum(&CheckTxOutcomes::skipped_failed),
+      static_cast<double>(report.wall_nanos) / 1e3 /
+          static_cast<double>(
+              std::max<int64_t>(1, report.checks.total() + report.rechecks.total())));
+}
+
+void PrintCheckTxDifferences(const CheckTxReport& report) {
+  if (report.AllEqual()) return;
+  std::fprintf(stderr,
+               "blockreplay: mismatch: %lld of %lld results of CheckTx differ from the recording; "
+               "the first:\n%s",
+               static_cast<long long>(report.checks.failed + report.checks.ok_gas_differs +
+                                      report.rechecks.failed + report.rechecks.ok_gas_differs),
+               static_cast<long long>(report.checks.total() + report.rechecks.total()),
+               report.first_difference.c_str());
+}
+
 // What differs in native phases, whatever else the run ended with.
 void PrintDifferences(const keeper::Coverage& coverage) {
+  if (coverage.AllMatched()) return;
   const keeper::KindCoverage total = coverage.Total();
-  if (total.matched == total.executed) return;
   std::fprintf(stderr,
                "blockreplay: mismatch: %lld of %lld natively executed phases differ from the "
                "recording; the first of each kind:\n%s",
@@ -126,6 +154,7 @@ void PrintSummary(const RunPlan& plan, const RunResult& result) {
                 static_cast<unsigned long long>(s.stalls));
   }
   if (result.facts.coverage) PrintCoverage(*result.facts.coverage);
+  if (result.facts.checktx) PrintCheckTx(*result.facts.checktx);
   const RunOptions& options = plan.options;
   if (!options.report.empty()) std::printf("report      %s\n", options.report.c_str());
   if (!options.html.empty()) std::printf("page        %s\n", options.html.c_str());
@@ -188,6 +217,7 @@ int Execute(const RunOptions& options, const std::string& command_line,
   std::fflush(stdout);
 
   if (result.facts.coverage) PrintDifferences(*result.facts.coverage);
+  if (result.facts.checktx) PrintCheckTxDifferences(*result.facts.checktx);
   switch (result.outcome) {
     case RunOutcome::kVerified:
     case RunOutcome::kExecutionDiffers:
@@ -252,7 +282,7 @@ void AddOptions(CLI::App* command, RunOptions* options) {
 
   AddChoice(command, "--exec",
             "apply recorded net writes; verify: also execute natively and compare each phase; "
-            "native: execute only (not available yet)",
+            "native: execute only, where there is code for every kind of phase",
             {{"apply", ExecutionMode::kApply},
              {"verify", ExecutionMode::kVerify},
              {"native", ExecutionMode::kNative}},
@@ -292,6 +322,10 @@ void AddOptions(CLI::App* command, RunOptions* options) {
       ->check(CLI::Range(int64_t{8}, int64_t{1} << 24).description(""))
       ->type_name("N")
       ->capture_default_str();
+
+  command->add_flag("--checktx", options->checktx,
+                    "Ask CheckTx what the recorded node was asked after each commit, and compare");
+  AddCheckTxOptions(command, &options->memo, &options->signature_cache);
 
   command->add_option("--cpu-profile", options->cpu_profile, "Write a CPU profile (pprof)")
       ->type_name("FILE");
@@ -341,6 +375,16 @@ void AddOptions(CLI::App* command, RunOptions* options) {
 }
 
 }  // namespace
+
+void AddCheckTxOptions(CLI::App* command, bool* memo, int64_t* signature_cache) {
+  command->add_flag("!--no-memo", *memo, "CheckTx: decode parameters for each transaction");
+  command
+      ->add_option("--signature-cache", *signature_cache,
+                   "CheckTx: remember N signatures that were found valid")
+      ->check(CLI::Range(int64_t{0}, int64_t{1} << 30).description(""))
+      ->type_name("N")
+      ->capture_default_str();
+}
 
 void AddRunCommand(CLI::App* app, const std::string& command_line,
                    const profiling::InstructionCounter* instructions, Command* selected) {

@@ -81,8 +81,10 @@ absl::StatusOr<BlockReplayer::Outcome> BlockReplayer::Replay(const v1::Block& bl
     {
       const PhaseScope phase(clock_, Phase::kApply, kApply);
       const bool recorded_order = genesis_in_recorded_order_ && block.has_init_chain();
-      if (absl::Status status = recorded_order ? ApplyInRecordedOrder(block, multistore_)
-                                               : ApplyChangeSet(block, &state_);
+      const bool native = verifier_ != nullptr && verifier_->native();
+      if (absl::Status status = native           ? verifier_->ApplyWrites()
+                                : recorded_order ? ApplyInRecordedOrder(block, multistore_)
+                                                 : ApplyChangeSet(block, &state_);
           !status.ok()) {
         state_.Discard();
         return status;

@@ -20,7 +20,7 @@ class BlockReplayer {
   // Each block is executed `repeat` times from the same state. `clock` is told which phase it is
   // in. `genesis_in_recorded_order`: the first block of a chain goes to the trees in the order of
   // its recorded writes. `verifier`, if not null, executes each block before its recorded writes
-  // are applied.
+  // are applied, or in their place.
   BlockReplayer(storage::Multistore* multistore, int64_t repeat, PhaseClock* clock,
                 bool genesis_in_recorded_order, VerifyExecutor* verifier);
 

@@ -3,6 +3,7 @@
 #include <map>
 #include <numeric>
 #include <string>
+#include <vector>
 
 #include "profiling/thread_clock.h"
 
@@ -20,6 +21,10 @@ Measurement::Baseline Measurement::Read() const {
   const storage::Multistore::Stats stats = multistore_->stats();
   now.worker_cpu =
       std::accumulate(stats.worker_cpu_nanos.begin(), stats.worker_cpu_nanos.end(), int64_t{0});
+  if (workers_ != nullptr) {
+    const std::vector<int64_t> nanos = workers_->cpu_nanos();
+    now.worker_cpu += std::accumulate(nanos.begin(), nanos.end(), int64_t{0});
+  }
   now.committer_cpu = stats.committer_cpu_nanos;
   if (instructions_ != nullptr) now.instructions = instructions_->Read();
   now.allocations = profiling::GetAllocationTotals();
@@ -34,10 +39,11 @@ Measurement::Baseline Measurement::Read() const {
 }
 
 void Measurement::Start(const storage::RocksDbEngine* engine, const storage::Multistore* multistore,
-                        const BlockSource* source) {
+                        const BlockSource* source, const storage::WorkerPool* workers) {
   engine_ = engine;
   multistore_ = multistore;
   source_ = source;
+  workers_ = workers;
   start_ = Read();
   last_engine_ = start_.engine;
   last_allocations_ = start_.allocations;
@@ -51,7 +57,7 @@ void Measurement::Stop() {
   engine_ = nullptr;
 }
 
-void Measurement::Resume() { Start(engine_, multistore_, source_); }
+void Measurement::Resume() { Start(engine_, multistore_, source_, workers_); }
 
 void Measurement::Suspend() {
   clock_.Settle();
@@ -65,7 +71,7 @@ void Measurement::Suspend() {
   const int64_t decode = end.source_cpu - start_.source_cpu + cpu[Index(Phase::kDecode)];
   const int64_t main_execution = cpu[Index(Phase::kApply)] + cpu[Index(Phase::kBeginBlock)] +
                                  cpu[Index(Phase::kDeliverTx)] + cpu[Index(Phase::kEndBlock)] +
-                                 cpu[Index(Phase::kHash)];
+                                 cpu[Index(Phase::kHash)] + cpu[Index(Phase::kCheckTx)];
   s.cpu.process += end.process_cpu - start_.process_cpu;
   s.cpu.decode += decode;
   s.cpu.execution += main_execution + decode + (end.worker_cpu - start_.worker_cpu);

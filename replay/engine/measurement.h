@@ -9,6 +9,7 @@
 #include "replay/stats/run_statistics.h"
 #include "storage/kv/rocksdb_engine.h"
 #include "storage/multistore/multistore.h"
+#include "storage/multistore/worker_pool.h"
 
 namespace blockreplay::replay {
 
@@ -21,9 +22,9 @@ class Measurement {
   explicit Measurement(const profiling::InstructionCounter* instructions)
       : instructions_(instructions) {}
 
-  // The three must live until Stop.
+  // They must live until Stop; `workers`, who execute, may be null.
   void Start(const storage::RocksDbEngine* engine, const storage::Multistore* multistore,
-             const BlockSource* source);
+             const BlockSource* source, const storage::WorkerPool* workers);
   void Stop();
   // Leaves out what happens in between: time, CPU, instructions, allocations.
   void Suspend();
@@ -61,6 +62,7 @@ class Measurement {
   const storage::RocksDbEngine* engine_ = nullptr;
   const storage::Multistore* multistore_ = nullptr;
   const BlockSource* source_ = nullptr;
+  const storage::WorkerPool* workers_ = nullptr;
 
   PhaseClock clock_;
   PhaseNanos settled_{};  // clock_.wall() at the end of the last block

@@ -32,6 +32,10 @@ struct RunOptions {
   int64_t repeat_block = 1;
   std::string pace = "max";
   int64_t cache_mb = 256;
+  // Compare the recorded results of CheckTx, and how CheckTx is done then.
+  bool checktx = false;
+  bool memo = true;
+  int64_t signature_cache = 0;
 
   std::string cpu_profile;
   std::string wall_profile;

@@ -12,6 +12,7 @@
 #include "profiling/pprof_server.h"
 #include "profiling/thread_clock.h"
 #include "replay/engine/block_replayer.h"
+#include "replay/engine/checktx_verifier.h"
 #include "replay/engine/database_dir.h"
 #include "replay/engine/interrupt.h"
 #include "replay/engine/measurement.h"
@@ -61,10 +62,15 @@ class Runner {
     Fail(RunPasses());
     if (verifier_ != nullptr) {
       result_.facts.coverage = verifier_->coverage();
-      const keeper::KindCoverage total = result_.facts.coverage->Total();
       result_.facts.digests = verifier_->FinishDigests();
       result_.facts.kind_nanos = verifier_->kind_nanos();
-      if (result_.outcome == RunOutcome::kVerified && total.matched != total.executed) {
+      if (result_.outcome == RunOutcome::kVerified && !result_.facts.coverage->AllMatched()) {
+        result_.outcome = RunOutcome::kExecutionDiffers;
+      }
+    }
+    if (checktx_ != nullptr) {
+      result_.facts.checktx = checktx_->report();
+      if (result_.outcome == RunOutcome::kVerified && !result_.facts.checktx->AllEqual()) {
         result_.outcome = RunOutcome::kExecutionDiffers;
       }
     }
@@ -115,9 +121,18 @@ class Runner {
   absl::Status RunPasses() {
     const RunOptions& options = plan_.options;
     if (absl::Status status = Listen(); !status.ok()) return status;
-    if (options.exec == ExecutionMode::kVerify) {
+    if (plan_.threads > 1 && (options.exec != ExecutionMode::kApply || options.checktx)) {
+      workers_ = std::make_unique<storage::WorkerPool>(plan_.threads, "executor");
+    }
+    if (options.checktx) {
+      absl::StatusOr<std::unique_ptr<CheckTxVerifier>> checktx = CheckTxVerifier::Create(
+          options.recording, plan_.manifest, TxCheckOptionsOf(options), workers_.get());
+      if (!checktx.ok()) return checktx.status();
+      checktx_ = *std::move(checktx);
+    }
+    if (options.exec != ExecutionMode::kApply) {
       absl::StatusOr<std::unique_ptr<VerifyExecutor>> verifier =
-          VerifyExecutor::Create(options.recording, plan_.manifest);
+          VerifyExecutor::Create(options.recording, plan_.manifest, options.exec, workers_.get());
       if (!verifier.ok()) return verifier.status();
       verifier_ = *std::move(verifier);
     }
@@ -225,6 +240,9 @@ class Runner {
     observer_->OnPass(pass, next);
 
     if (verifier_ != nullptr) verifier_->StartPass(multistore, &measurement_.clock());
+    if (checktx_ != nullptr) {
+      if (absl::Status status = checktx_->StartPass(multistore); !status.ok()) return status;
+    }
     BlockReplayer replayer(multistore, plan_.options.repeat_block, &measurement_.clock(),
                            plan_.multistore.format == storage::CommitFormat::kTm2, verifier_.get());
     pacer_.Restart();
@@ -271,7 +289,7 @@ class Runner {
       profiles_ = *std::move(profiles);
       if (server_ != nullptr) server_->UseProfiler(profiles_->profiler());
     }
-    measurement_.Start(state->engine(), state->multistore(), &source);
+    measurement_.Start(state->engine(), state->multistore(), &source, workers_.get());
     return absl::OkStatus();
   }
 
@@ -321,6 +339,12 @@ class Runner {
     clock.Enter(Phase::kDecode);
     source->Recycle(*std::move(next));
     clock.Enter(Phase::kOther);
+    if (checktx_ != nullptr) {
+      // No part of the block.
+      if (measured) measurement_.Suspend();
+      if (absl::Status status = checktx_->Committed(height); !status.ok()) return status;
+      if (measured) measurement_.Resume();
+    }
     observer_->OnBlock(height);
     return absl::OkStatus();
   }
@@ -366,6 +390,9 @@ class Runner {
     measurement_.Stop();
     result_.outcome = RunOutcome::kAppHashMismatch;
     result_.mismatch = DescribeMismatch(*outcome.mismatch, block);
+    if (verifier_ != nullptr && verifier_->native()) {
+      result_.mismatch += verifier_->DescribeDifferentWrites(block);
+    }
     if (absl::Status status = multistore->Rollback(); !status.ok()) return status;
     if (plan_.options.bundle.empty()) return absl::OkStatus();
     if (absl::Status status =
@@ -427,7 +454,9 @@ class Runner {
   Pacer pacer_;
   ContentsRecorder contents_;
   Sha256 app_hash_chain_;
-  std::unique_ptr<VerifyExecutor> verifier_;  // null with --exec apply
+  std::unique_ptr<storage::WorkerPool> workers_;  // null where nothing executes in parallel
+  std::unique_ptr<VerifyExecutor> verifier_;      // null with --exec apply
+  std::unique_ptr<CheckTxVerifier> checktx_;      // null without --checktx
   std::unique_ptr<CsvFile> csv_;
   std::unique_ptr<ResultsFile> results_;
   std::unique_ptr<ProfilingSession> profiles_;

@@ -9,16 +9,14 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "keeper/chain.h"
 #include "profiling/pprof_server.h"
 #include "profiling/process_stats.h"
 #include "profiling/profiler.h"
 #include "replay/engine/chain_stores.h"
+#include "replay/engine/checktx_verifier.h"
 #include "replay/engine/database_dir.h"
 #include "replay/engine/pace.h"
 #include "replay/engine/verify_executor.h"
-#include "replay/native/chain_spec.h"
 #include "replay/recording/check.h"
 #include "replay/recording/file_io.h"
 
@@ -45,6 +43,9 @@ absl::Status CheckOptions(const RunOptions& options) {
   }
   if (!options.results.empty() && options.exec == ExecutionMode::kApply) {
     return Usage("--results needs --exec verify: applying recorded writes executes nothing");
+  }
+  if (!options.checktx && (!options.memo || options.signature_cache > 0)) {
+    return Usage("--no-memo and --signature-cache are about CheckTx: they need --checktx");
   }
   const bool series = options.profile_every > 0 || options.profile_slower_than_ms > 0;
   if (series != !options.profile_dir.empty()) {
@@ -113,21 +114,20 @@ absl::Status CheckDiskSpace(const RunOptions& options, const Manifest& manifest)
 
 // Whether the recording can be executed as asked for.
 absl::Status CheckExecution(const RunOptions& options, const Manifest& manifest) {
-  if (options.exec == ExecutionMode::kApply) return absl::OkStatus();
-  const auto refused = [&](const absl::Status& status) {
-    return absl::Status(status.code(), absl::StrCat("--exec ", NameOf(options.exec),
-                                                    " is not available: ", status.message()));
-  };
-  if (options.exec == ExecutionMode::kVerify) {
-    return refused(VerifyExecutor::Create(options.recording, manifest).status());
+  if (options.checktx) {
+    const absl::Status status =
+        CheckTxVerifier::Create(options.recording, manifest, {}, nullptr).status();
+    if (!status.ok()) {
+      return absl::Status(status.code(),
+                          absl::StrCat("--checktx is not available: ", status.message()));
+    }
   }
-  const absl::StatusOr<std::unique_ptr<keeper::Chain>> chain =
-      keeper::NewChain(ChainSpecOf(manifest));
-  if (!chain.ok()) return refused(chain.status());
-  return refused(absl::UnimplementedError(absl::StrCat(
-      "this version has no native code of ", manifest.application_name, " ",
-      manifest.application_version, " for: ", absl::StrJoin((*chain)->missing_phases(), ", "),
-      "; use --exec verify, which executes the phases that it has code for")));
+  if (options.exec == ExecutionMode::kApply) return absl::OkStatus();
+  const absl::Status status =
+      VerifyExecutor::Create(options.recording, manifest, options.exec, nullptr).status();
+  if (status.ok()) return status;
+  return absl::Status(status.code(), absl::StrCat("--exec ", NameOf(options.exec),
+                                                  " is not available: ", status.message()));
 }
 
 }  // namespace

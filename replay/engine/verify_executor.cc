@@ -1,6 +1,7 @@
 #include "replay/engine/verify_executor.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -13,19 +14,32 @@
 namespace blockreplay::replay {
 namespace {
 
-keeper::PhaseVerifier::Options VerifierOptions(keeper::PhaseObserver* observer) {
+constexpr int kKeysShown = 10;
+
+keeper::PhaseVerifier::Options VerifierOptions(const Manifest& manifest, ExecutionMode mode,
+                                               keeper::PhaseObserver* observer) {
   keeper::PhaseVerifier::Options options;
   options.observer = observer;
+  options.keep_native_writes = mode == ExecutionMode::kNative;
+  options.compare_writes = !manifest.StreamFiles("phases").empty();
   return options;
 }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<VerifyExecutor>> VerifyExecutor::Create(
-    const std::string& recording_dir, const Manifest& manifest) {
+    const std::string& recording_dir, const Manifest& manifest, ExecutionMode mode,
+    storage::WorkerPool* workers) {
   absl::StatusOr<std::unique_ptr<keeper::Chain>> chain = keeper::NewChain(ChainSpecOf(manifest));
   if (!chain.ok()) return chain.status();
-  if (manifest.StreamFiles("phases").empty()) {
+  if (const std::vector<std::string> missing = (*chain)->missing_phases();
+      mode == ExecutionMode::kNative && !missing.empty()) {
+    return absl::UnimplementedError(
+        absl::StrCat("this version has no native code of ", manifest.application_name, " ",
+                     manifest.application_version, " for: ", absl::StrJoin(missing, ", "),
+                     "; use --exec verify, which executes the phases that it has code for"));
+  }
+  if (mode == ExecutionMode::kVerify && manifest.StreamFiles("phases").empty()) {
     return absl::FailedPreconditionError(
         absl::StrCat(recording_dir,
                      " has no phases.zst, so there is nothing to compare the execution of single "
@@ -39,26 +53,30 @@ absl::StatusOr<std::unique_ptr<VerifyExecutor>> VerifyExecutor::Create(
         ", but native code of ", manifest.application_name, " ", manifest.application_version,
         " is for ", absl::StrJoin((*chain)->store_names(), " ")));
   }
+  if (workers != nullptr) (*chain)->UseWorkers(workers);
   return std::unique_ptr<VerifyExecutor>(
-      new VerifyExecutor(recording_dir, manifest, *std::move(chain)));
+      new VerifyExecutor(recording_dir, manifest, mode, *std::move(chain)));
 }
 
 VerifyExecutor::VerifyExecutor(const std::string& recording_dir, const Manifest& manifest,
-                               std::unique_ptr<keeper::Chain> chain)
+                               ExecutionMode mode, std::unique_ptr<keeper::Chain> chain)
     : recording_dir_(recording_dir),
       manifest_(manifest),
+      mode_(mode),
       chain_(std::move(chain)),
-      verifier_(chain_.get(), VerifierOptions(this)) {}
+      verifier_(chain_.get(), VerifierOptions(manifest, mode, this)),
+      state_(chain_->store_names()) {}
 
 void VerifyExecutor::StartPass(storage::Multistore* multistore, PhaseClock* clock) {
   multistore_ = multistore;
   clock_ = clock;
-  reader_.emplace(recording_dir_, manifest_);
+  reader_.reset();
+  if (!manifest_.StreamFiles("phases").empty()) reader_.emplace(recording_dir_, manifest_);
   phases_.Clear();
 }
 
 absl::Status VerifyExecutor::ReadPhasesOf(int64_t height) {
-  while (phases_.height() < height) {
+  while (reader_.has_value() && phases_.height() < height) {
     const absl::StatusOr<bool> more = reader_->Next(&phases_);
     if (!more.ok()) return more.status();
     if (!*more) {
@@ -80,18 +98,54 @@ absl::Status VerifyExecutor::Verify(const v1::Block& block) {
     if (!status.ok()) return status;
   }
   const profiling::ScopedLabel label(profiling::LabelKey::kPhase, kVerify);
-  // They remember what they read, so they are for the state before this block only.
-  std::vector<std::unique_ptr<keeper::sdk::ReaderStore>> readers;
-  std::vector<keeper::sdk::BaseStore*> stores;
-  for (const std::string& name : chain_->store_names()) {
-    readers.push_back(std::make_unique<keeper::sdk::ReaderStore>(multistore_->store(name)));
-    stores.push_back(readers.back().get());
-  }
-  keeper::sdk::MultiStore state(stores);
-  absl::Status status = verifier_.VerifyBlock(block, &phases_, &state);
+  state_.Start(multistore_, block.has_init_chain());
+  chain_->SetCommitted(CommittedStateOf(*multistore_, chain_->store_names()));
+  absl::Status status = verifier_.VerifyBlock(block, reader_.has_value() ? &phases_ : nullptr,
+                                              state_.block(), state_.genesis());
   clock_->Enter(Phase::kOther);
   digested_height_ = std::max(digested_height_, height_);
   return status;
+}
+
+std::string VerifyExecutor::DescribeDifferentWrites(const v1::Block& block) const {
+  struct Write {
+    std::optional<std::string> recorded;
+    std::optional<std::string> native;
+  };
+  // What becomes of each key, in words.
+  std::map<std::pair<std::string, std::string>, Write> writes;
+  const auto text = [&](const std::string& store, const std::string& key, std::string_view value,
+                        bool deleted) {
+    return deleted ? std::string("deleted") : chain_->DescribeValue(store, key, value);
+  };
+  for (const auto& pair : block.change_set()) {
+    writes[{pair.store_key(), pair.key()}].recorded =
+        text(pair.store_key(), pair.key(), pair.value(), pair.delete_());
+  }
+  for (const keeper::sdk::MultiStore* branch : state_.branches()) {
+    for (size_t i = 0; i < chain_->store_names().size(); ++i) {
+      const std::string& store = chain_->store_names()[i];
+      for (const auto& [key, operation] :
+           branch->store(static_cast<keeper::sdk::StoreId>(i)).operations()) {
+        writes[{store, std::string(key)}].native =
+            text(store, std::string(key), operation.value, operation.deleted);
+      }
+    }
+  }
+  std::string lines;
+  int different = 0;
+  for (const auto& [place, write] : writes) {
+    if (write.recorded == write.native || ++different > kKeysShown) continue;
+    absl::StrAppend(&lines, "    ", place.first, " ",
+                    chain_->DescribeKey(place.first, place.second),
+                    "\n      recorded: ", write.recorded.value_or("no write"),
+                    "\n      native:   ", write.native.value_or("no write"), "\n");
+  }
+  if (different == 0) return {};
+  if (different > kKeysShown) {
+    absl::StrAppend(&lines, "    and ", different - kKeysShown, " more\n");
+  }
+  return absl::StrCat("  writes of the block that differ:\n", lines);
 }
 
 void VerifyExecutor::OnStart(keeper::PhaseKind kind, int /*index*/, const std::string& name) {

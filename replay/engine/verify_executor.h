@@ -13,24 +13,32 @@
 #include "keeper/chain.h"
 #include "keeper/verify/phase_verifier.h"
 #include "profiling/labels.h"
+#include "replay/engine/native_state.h"
+#include "replay/engine/options.h"
 #include "replay/recording/manifest.h"
 #include "replay/recording/recording_reader.h"
 #include "replay/report/execution_digests.h"
 #include "replay/report/results_file.h"
 #include "replay/stats/phases.h"
 #include "storage/multistore/multistore.h"
+#include "storage/multistore/worker_pool.h"
 
 namespace blockreplay::replay {
 
-// `--exec verify`: executes the phases of each block that have native code and compares them with
-// the recording. Writes nothing to the multistore. One thread.
+// `--exec verify` and `native`: executes the phases of each block that have native code and
+// compares them with the recording. With `verify` each phase starts from the recorded writes of
+// those before it, and nothing is written to the multistore; with `native` from what was executed,
+// and nothing recorded reaches the state. To be used by one thread.
 class VerifyExecutor : private keeper::PhaseObserver {
  public:
   // kNotFound: there is no native code for the recording's application. kFailedPrecondition: the
-  // recording has no phases. kInvalidArgument: its stores are not those of the chain, or its
-  // version is unknown.
+  // recording has no phases (which `native` can do without). kInvalidArgument: its stores are not
+  // those of the chain, or its version is unknown. kUnimplemented: kinds of phases that `native`
+  // needs have no code. `workers` share work of phases; may be null, must outlive it.
   static absl::StatusOr<std::unique_ptr<VerifyExecutor>> Create(const std::string& recording_dir,
-                                                                const Manifest& manifest);
+                                                                const Manifest& manifest,
+                                                                ExecutionMode mode,
+                                                                storage::WorkerPool* workers);
 
   // From the block after the multistore's version on. `multistore` and `clock` must outlive the
   // pass; the clock is told what executes.
@@ -44,6 +52,14 @@ class VerifyExecutor : private keeper::PhaseObserver {
   // executor's use.
   void WriteResultsTo(ResultsFile* results) { results_ = results; }
 
+  bool native() const { return mode_ == ExecutionMode::kNative; }
+  // `native`: puts what the last verified block wrote into the multistore, in the order in which
+  // the chain's own node does.
+  absl::Status ApplyWrites() { return state_.Apply(); }
+  // The first keys that it wrote in another way than the recorded change set; several lines, empty
+  // if there are none.
+  std::string DescribeDifferentWrites(const v1::Block& block) const;
+
   // Of all blocks so far, counted as often as they were executed.
   const keeper::Coverage& coverage() const { return verifier_.coverage(); }
   // Of each block's first execution. To be called once, at the end.
@@ -52,7 +68,7 @@ class VerifyExecutor : private keeper::PhaseObserver {
   const std::map<std::string, int64_t>& kind_nanos() const { return kind_nanos_; }
 
  private:
-  VerifyExecutor(const std::string& recording_dir, const Manifest& manifest,
+  VerifyExecutor(const std::string& recording_dir, const Manifest& manifest, ExecutionMode mode,
                  std::unique_ptr<keeper::Chain> chain);
 
   absl::Status ReadPhasesOf(int64_t height);
@@ -61,6 +77,7 @@ class VerifyExecutor : private keeper::PhaseObserver {
 
   const std::string recording_dir_;
   const Manifest manifest_;
+  const ExecutionMode mode_;
   const std::unique_ptr<keeper::Chain> chain_;
   keeper::PhaseVerifier verifier_;
   ExecutionDigester digester_;
@@ -75,6 +92,7 @@ class VerifyExecutor : private keeper::PhaseObserver {
   PhaseClock* clock_ = nullptr;
   std::optional<PhasesReader> reader_;
   v1::BlockPhases phases_;
+  NativeState state_;            // of the block at hand
   int64_t height_ = 0;           // of the block at hand
   int64_t digested_height_ = 0;  // up to here the digests have everything
   // Of the phase that executes, the later one inside the earlier one.

@@ -22,6 +22,9 @@ keeper::ChainSpec ChainSpecOf(const Manifest& manifest) {
   spec.build_tags = Text(manifest, "application", "build_tags");
   spec.constants_version = Text(manifest, "application", "constants_version");
   spec.suite = Text(manifest, "notes", "suite");
+  const auto notes = manifest.document.find("notes");
+  spec.setparam_memos =
+      notes != manifest.document.end() && notes->is_object() && notes->contains("setparam");
   return spec;
 }
 

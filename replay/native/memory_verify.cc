@@ -127,6 +127,7 @@ absl::StatusOr<keeper::Coverage> MemoryVerify(const std::string& recording_dir,
   v1::Block block;
   v1::BlockPhases phases;
   absl::StatusOr<bool> has_phases = phase_reader.Next(&phases);
+  std::string app_hash = manifest->base ? manifest->base->app_hash : std::string();
   while (true) {
     if (!has_phases.ok()) return has_phases.status();
     absl::StatusOr<bool> more = blocks.Next(&block);
@@ -138,6 +139,11 @@ absl::StatusOr<keeper::Coverage> MemoryVerify(const std::string& recording_dir,
       v1::Block compared = block;
       if (options.falsify) options.falsify(&compared, of_block);
       keeper::sdk::MultiStore state(bases);
+      keeper::CommittedState committed{.app_hash = app_hash, .keys = {}};
+      for (MapStore& store : stores) {
+        committed.keys.push_back(static_cast<int64_t>(store.map().size()));
+      }
+      (*chain)->SetCommitted(std::move(committed));
       if (absl::Status status = verifier.VerifyBlock(compared, of_block, &state); !status.ok()) {
         return status;
       }
@@ -151,6 +157,7 @@ absl::StatusOr<keeper::Coverage> MemoryVerify(const std::string& recording_dir,
         (**map)[pair.key()] = pair.value();
       }
     }
+    app_hash = block.app_hash();
     if (mine) has_phases = phase_reader.Next(&phases);
   }
 }

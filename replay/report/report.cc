@@ -48,6 +48,20 @@ json CoverageToJson(const keeper::KindCoverage& kind) {
           {"coverage_by_writes", Share(kind.matched_writes, kind.writes)}};
 }
 
+json KindToJson(const keeper::KindCoverage& kind) {
+  json row = CoverageToJson(kind);
+  row["not_native"] = kind.not_native.empty() ? json(nullptr) : json(kind.not_native);
+  row["first_difference"] = nullptr;
+  if (!kind.differences.empty()) {
+    const keeper::PhaseDifference& first = kind.differences.front();
+    row["first_difference"] = {
+        {"height", first.height},
+        {"tx_index", first.tx_index < 0 ? json(nullptr) : json(first.tx_index)},
+        {"text", first.text}};
+  }
+  return row;
+}
+
 json ExecutionToJson(const RunFacts& facts) {
   json execution = CoverageToJson({});
   json by_kind = json::object();
@@ -55,22 +69,17 @@ json ExecutionToJson(const RunFacts& facts) {
   if (facts.coverage) {
     execution = CoverageToJson(facts.coverage->Total());
     for (const auto& [name, kind] : facts.coverage->by_kind) {
-      json& row = by_kind[name] = CoverageToJson(kind);
-      row["not_native"] = kind.not_native.empty() ? json(nullptr) : json(kind.not_native);
-      row["first_difference"] = nullptr;
-      if (!kind.differences.empty()) {
-        const keeper::PhaseDifference& first = kind.differences.front();
-        row["first_difference"] = {
-            {"height", first.height},
-            {"tx_index", first.tx_index < 0 ? json(nullptr) : json(first.tx_index)},
-            {"text", first.text}};
-      }
+      by_kind[name] = KindToJson(kind);
     }
   }
   execution["by_kind"] = std::move(by_kind);
   json ms_by_kind = json::object();
   for (const auto& [name, nanos] : facts.kind_nanos) ms_by_kind[name] = Millis(nanos);
   execution["ms_by_kind"] = std::move(ms_by_kind);
+  execution["genesis"] = nullptr;
+  if (facts.coverage && facts.coverage->genesis.phases > 0) {
+    execution["genesis"] = KindToJson(facts.coverage->genesis);
+  }
   return execution;
 }
 
@@ -168,6 +177,7 @@ json ReportToJson(const RunFacts& facts, const RunStatistics& statistics, const 
       {"stores", StoresToJson(facts.stores)},
       {"slowest_blocks", SlowestToJson(facts.slowest_blocks)},
       {"execution", ExecutionToJson(facts)},
+      {"checktx", facts.checktx ? CheckTxToJson(*facts.checktx) : json(nullptr)},
   };
 }
 

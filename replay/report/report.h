@@ -9,6 +9,7 @@
 #include "keeper/verify/phase_verifier.h"
 #include "nlohmann/json.hpp"
 #include "replay/recording/manifest.h"
+#include "replay/report/checktx_report.h"
 #include "replay/report/contents_recorder.h"
 #include "replay/report/execution_digests.h"
 #include "replay/report/host.h"
@@ -42,6 +43,8 @@ struct RunFacts {
   // Of the measured blocks.
   std::map<std::string, StoreWrites> stores;
   std::vector<SlowBlock> slowest_blocks;
+  // Nothing without --checktx.
+  std::optional<CheckTxReport> checktx;
   int64_t restore_nanos = 0;  // making the base state, not part of the measured time
 };
 

@@ -16,12 +16,14 @@ enum class Phase : size_t {
   kDeliverTx,
   kEndBlock,
   kHash,
-  kCommit,  // handing the version over, and waiting for the database where it lags behind
-  kOther,   // comparing, counting, reporting: what belongs to none of the above
+  kCommit,   // handing the version over, and waiting for the database where it lags behind
+  kCheckTx,  // rechecking a mempool; replays have none
+  kOther,    // comparing, counting, reporting: what belongs to none of the above
 };
-inline constexpr size_t kPhaseCount = 8;
+inline constexpr size_t kPhaseCount = 9;
 inline constexpr std::array<const char*, kPhaseCount> kPhaseNames = {
-    "decode", "apply", "begin_block", "deliver_tx", "end_block", "hash", "commit", "other"};
+    "decode", "apply",  "begin_block", "deliver_tx", "end_block",
+    "hash",   "commit", "check_tx",    "other"};
 
 using PhaseNanos = std::array<int64_t, kPhaseCount>;
 
