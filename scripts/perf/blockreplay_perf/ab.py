@@ -17,7 +17,7 @@ from .errors import Parser, PerfError, run_main
 from .machine import DEFAULT_LOCK, Limits, MachineLock, StartGate, default_cpus
 from .metrics import BY_NAME
 from .reports import Check, compare_results
-from .runner import NAMES, Benchmark, Command, Measurer, Pass, Replay, RunFolder, new_run_folder
+from .runner import NAMES, Benchmark, Command, Measurer, Mempool, Pass, Replay, ReportedRuns, RunFolder, new_run_folder
 from .sides import DEFAULT_BINARY, REPOSITORY, Side, check_run_options, parse_side, split_options
 from .verdict import DEFAULT_MIN_EFFECT, Bar, Change, Verdict
 
@@ -36,6 +36,7 @@ examples:
   scripts/perf/ab.sh opt:'--seek-compaction off' opt:'--seek-compaction on' -- --threads 2
   scripts/perf/ab.sh --aa bin:build/release/bin/blockreplay
   scripts/perf/ab.sh --matrix '--cache-mb 512; --threads 1; --persist every' opt:''
+  scripts/perf/ab.sh --mempool opt:'--no-memo' opt:'' -- --depth 5000 --block-txs 100 --blocks 10
   scripts/perf/ab.sh --bench 'BM_.*Commit' rev:main rev:HEAD
 """
 
@@ -58,6 +59,8 @@ def parse_arguments(argv: list[str]) -> tuple[argparse.Namespace, tuple[str, ...
                         help="measure BASE against itself: what this machine cannot tell apart")
     parser.add_argument("--matrix", metavar="SWITCHES",
                         help="option switches separated by ';', or a file with one a line: each against BASE")
+    parser.add_argument("--mempool", action="store_true",
+                        help="drive the mempool over the recordings (default fixtures/gno-sends-300) instead of replaying")
     parser.add_argument("--bench", metavar="REGEX", help="compare programs of bench/ instead of replays")
     parser.add_argument("--binary", default=str(DEFAULT_BINARY), metavar="PATH",
                         help="program of opt: sides (default build/release/bin/blockreplay)")
@@ -145,6 +148,9 @@ class Experiment:
     def benchmarks(self, sides: dict[str, Side]) -> list[Benchmark]:
         if self.arguments.bench is not None:
             return find_benchmarks(self.arguments.bench, sides, self.command)
+        if self.arguments.mempool:
+            paths = [Path(path) for path in self.arguments.recording or [REPOSITORY / "fixtures/gno-sends-300"]]
+            return [Mempool(path, sides, self.command) for path in paths]
         recordings = self.arguments.recording or [str(REPOSITORY / "fixtures/thor-2000")]
         plans = [plan_recording(Path(path), self.arguments.begin, self.arguments.end, self.arguments.warmup)
                  for path in recordings]
@@ -166,7 +172,7 @@ class Experiment:
             confirmation = analyse(second, self.bar, self.primary)
         outcome = conclude(analysis, confirmation, self.arguments.confirm)
         checks = {b.name: compare_results(b.last_reports["A"], b.last_reports["B"])
-                  for b in benchmarks if isinstance(b, Replay)}
+                  for b in benchmarks if isinstance(b, ReportedRuns)}
         text = self._text(sides, benchmarks, first, second, outcome, checks)
         self._write_benchmark_text(first, second, benchmarks, label)
         data = {"sides": {name: {"spec": side.spec, "binary": str(side.binary), "options": list(side.options)}
@@ -204,7 +210,7 @@ class Experiment:
         cpu = ""
         counts: dict[str, float] = {}
         for benchmark in benchmarks:
-            if isinstance(benchmark, Replay):
+            if isinstance(benchmark, ReportedRuns):
                 report = benchmark.last_reports["A"]
                 cpu = report.data["host"].get("cpu") or ""
                 counts[benchmark.name] = report.value("blocks_measured") or 1

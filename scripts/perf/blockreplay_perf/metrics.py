@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from .reports import RunReport
 
-PHASES = ("decode", "apply", "begin_block", "deliver_tx", "end_block", "hash", "commit", "other")
+PHASES = ("decode", "apply", "begin_block", "deliver_tx", "end_block", "hash", "commit", "check_tx", "other")
 # A 99th percentile of fewer blocks is one of the few slowest ones, and says nothing.
 MIN_BLOCKS_FOR_P99 = 100
 
@@ -37,6 +37,7 @@ RUN_METRICS: tuple[Metric, ...] = (
     Metric("block_stddev", "block stddev", "ms", ("block_ms", "stddev"), "stddev-ns", 1e6),
     *(Metric(f"phase_{phase}", f"phase {phase}", "ms", ("phase_ms", phase), f"{phase}-ns/op", 1e6,
              True) for phase in PHASES),
+    Metric("recheck", "mean recheck of a block", "ms", ("mempool", "recheck_ms", "mean"), "recheck-ns/op", 1e6),
     Metric("peak_rss", "peak RSS", "B", ("peak_rss_bytes",), "rss-bytes"),
     Metric("allocated_bytes", "allocated bytes per block", "B", ("allocated_bytes_per_block",),
            "B/op"),

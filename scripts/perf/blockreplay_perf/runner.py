@@ -127,18 +127,73 @@ class Benchmark:
         raise NotImplementedError
 
 
-class Replay(Benchmark):
+class ReportedRuns(Benchmark):
+    """Runs of blockreplay that write a report and a CSV, and must all come to the same results."""
+
+    def __init__(self, name: str, sides: dict[str, Side], command: Command) -> None:
+        self.name = name
+        self.sides = sides
+        self.command = command
+        self.reference: RunReport | None = None  # all runs are compared with the first one
+        self.last_reports: dict[str, RunReport] = {}
+
+    def start(self, side_name: str, folder: Path, arguments: list[str]) -> Callable[
+            [], tuple[dict[str, float], float, np.ndarray | None]]:
+        """Runs blockreplay with `arguments` to its end; what comes back evaluates it."""
+        side = self.sides[side_name]
+        report_path, csv_path = folder / "report.json", folder / "blocks.csv"
+        command = [*self.command.prefix(), str(side.binary), *arguments, "--report", str(report_path),
+                   "--csv", str(csv_path), "--quiet", *self.command.common, *side.options]
+        (folder / "command.json").write_text(json.dumps(command) + "\n", encoding="utf-8")
+        finished = run_process(command, folder / "stdout.txt", folder / "stderr.txt")
+
+        def evaluate() -> tuple[dict[str, float], float, np.ndarray | None]:
+            if finished.status in DIFFERENCES:
+                raise PerfError(f"side {side_name} ({side.spec}): {DIFFERENCES[finished.status]} from the "
+                                f"recording: {finished.stderr.strip()}", 2)
+            if finished.status != 0:
+                detail = finished.stderr.strip().splitlines()
+                raise PerfError(f"side {side_name} ({side.spec}): the run ended with status {finished.status}: "
+                                f"{detail[-1] if detail else 'no message'} (see {folder})")
+            report = RunReport.load(report_path)
+            self._check(side_name, report)
+            return values_of(report), finished.cpu_s, np.asarray(load_block_times(csv_path))
+
+        return evaluate
+
+    def _check(self, side_name: str, report: RunReport) -> None:
+        """Every run is of the same blocks, and came to the same results."""
+        if self.reference is None:
+            self.reference = report
+        compare_identity(self.reference, report)
+        differing = [c for c in compare_results(self.reference, report) if c.result == "differs"]
+        if differing:
+            raise PerfError(f"side {side_name}: the {differing[0].name} differs: {differing[0].detail}", 2)
+        self.last_reports[side_name] = report
+
+
+class Mempool(ReportedRuns):
+    """A node's mempool, driven over a recording: blocks and the rechecks behind them."""
+
+    def __init__(self, recording: Path, sides: dict[str, Side], command: Command) -> None:
+        super().__init__(f"mempool-{recording.name}", sides, command)
+        self.recording = recording
+
+    def describe(self) -> str:
+        return f"the mempool over {self.recording.name}, each run from the recording's first block"
+
+    def run(self, side_name: str, folder: Path) -> tuple[dict[str, float], float, np.ndarray | None]:
+        return self.start(side_name, folder, ["mempool", str(self.recording)])()
+
+
+class Replay(ReportedRuns):
     """A range of a recording, replayed."""
 
     def __init__(self, recording: Recording, sides: dict[str, Side], command: Command, work: Path) -> None:
-        self.name = recording.name
+        super().__init__(recording.name, sides, command)
         self.recording = recording
-        self.sides = sides
-        self.command = command
         self.work = work
         self._bases: dict[str, Path] = {}
-        self.reference: RunReport | None = None  # all runs are compared with the first one
-        self.last_reports: dict[str, RunReport] = {}
 
     def describe(self) -> str:
         r = self.recording
@@ -163,41 +218,16 @@ class Replay(Benchmark):
         self._bases = {}
 
     def run(self, side_name: str, folder: Path) -> tuple[dict[str, float], float, np.ndarray | None]:
-        side = self.sides[side_name]
         database = Path(tempfile.mkdtemp(prefix="run-", dir=self.work)) / "db"
         try:
             copy_database(self._bases[side_name], database)
             read_through(database, self.recording.path)
-            report_path, csv_path = folder / "report.json", folder / "blocks.csv"
-            command = [*self.command.prefix(), str(side.binary), "run", str(self.recording.path),
-                       "--db", str(database), "--resume", "--from", str(self.recording.measure_from),
-                       "--to", str(self.recording.measure_to), "--report", str(report_path),
-                       "--csv", str(csv_path), "--quiet", *self.command.common, *side.options]
-            (folder / "command.json").write_text(json.dumps(command) + "\n", encoding="utf-8")
-            finished = run_process(command, folder / "stdout.txt", folder / "stderr.txt")
+            evaluate = self.start(side_name, folder, [
+                "run", str(self.recording.path), "--db", str(database), "--resume", "--from",
+                str(self.recording.measure_from), "--to", str(self.recording.measure_to)])
         finally:
             shutil.rmtree(database.parent, ignore_errors=True)
-        if finished.status in DIFFERENCES:
-            raise PerfError(f"side {side_name} ({side.spec}): {DIFFERENCES[finished.status]} from the "
-                            f"recording: {finished.stderr.strip()}", 2)
-        if finished.status != 0:
-            detail = finished.stderr.strip().splitlines()
-            raise PerfError(f"side {side_name} ({side.spec}): the run ended with status {finished.status}: "
-                            f"{detail[-1] if detail else 'no message'} (see {folder})")
-        report = RunReport.load(report_path)
-        self._check(side_name, report)
-        blocks = np.asarray(load_block_times(csv_path))
-        return values_of(report), finished.cpu_s, blocks
-
-    def _check(self, side_name: str, report: RunReport) -> None:
-        """Every run is of the same blocks, and came to the same results."""
-        if self.reference is None:
-            self.reference = report
-        compare_identity(self.reference, report)
-        differing = [c for c in compare_results(self.reference, report) if c.result == "differs"]
-        if differing:
-            raise PerfError(f"side {side_name}: the {differing[0].name} differs: {differing[0].detail}", 2)
-        self.last_reports[side_name] = report
+        return evaluate()
 
 
 def order_of(pairs: int) -> list[str]:

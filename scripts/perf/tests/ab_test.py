@@ -51,6 +51,14 @@ class RealRuns(AbTest):
         checks = {c["name"]: c["result"] for c in self.result()["checks"]["send-send"]}
         self.assertEqual((checks["gas digest"], checks["codes digest"]), ("equal", "equal"))
 
+    def test_the_mempool_with_and_without_its_memo(self):
+        self.ab("opt:--no-memo", "opt:", "--binary", BLOCKREPLAY, "--mempool", "--recording", FIXTURES / "gno-sends-300",
+                "--pairs", "2", *ANY_TIME, "--", "--depth", "200", "--block-txs", "20", "--blocks", "3", expect=3)
+        checks = {c["name"]: c["result"] for c in self.result()["checks"]["mempool-gno-sends-300"]}
+        for name in ("app hash chain", "delivertx_gas_used", "checktx_gas_used", "checktx_failures"):
+            self.assertEqual(checks[name], "equal")
+        self.assertIn("p50-ns", (self.dir / "out/ab-base.txt").read_text())
+
     def test_another_kind_of_database_is_made_for_each_side(self):
         self.ab("opt:--persist=deferred", "opt:--persist every", "--binary", BLOCKREPLAY, "--recording", SENDS,
                 "--pairs", "2", *ANY_TIME, expect=3)
