@@ -27,7 +27,7 @@ void AddRunCommand(CLI::App* app, const std::string& command_line,
 void AddMempoolCommand(CLI::App* app, const std::string& command_line,
                        const profiling::InstructionCounter* instructions, Command* selected);
 // The options of CheckTx that run and mempool share.
-void AddCheckTxOptions(CLI::App* command, bool* memo, int64_t* signature_cache);
+void AddCheckTxOptions(CLI::App* command, std::string* no_memo, int64_t* signature_cache);
 
 // Prints the one error line and returns the exit status for it.
 int ReportError(const absl::Status& status);

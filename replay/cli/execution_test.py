@@ -354,7 +354,7 @@ class GnoCheckTx(ExecutionTest):
 
     def test_every_result(self):
         notes = manifest_of(GNO)["notes"]
-        for args in ((), ("--no-memo",), ("--signature-cache", "20000", "--threads", "1")):
+        for args in ((), ("--no-memo",), ("--no-memo=fee-collector",), ("--signature-cache", "20000", "--threads", "1")):
             with self.subTest(args=args):
                 found = self.check(GNO, *args)
                 self.assertEqual([found["checks"][name] for name in ("total", *self.OUTCOMES)],
@@ -438,6 +438,7 @@ class GnoCheckTx(ExecutionTest):
                       self.error_of("run", self.without(GNO, "checktx.jsonl.zst"), "--checktx"))
         self.assertIn("--checktx is not available", self.error_of("run", SENDS, "--checktx"))
         self.assertIn("need --checktx", self.error_of("run", GNO, "--no-memo"))
+        self.error_of("run", GNO, "--checktx", "--no-memo=nothing")
 
 
 class Mempool(ExecutionTest):
@@ -474,7 +475,7 @@ class Mempool(ExecutionTest):
     def test_what_is_remembered_changes_nothing(self):
         args = ("--depth", "500", "--block-txs", "50", "--blocks", "4")
         plain = self.identity(self.mempool(*args, "--no-memo"))
-        for more in ((), ("--signature-cache", "4096"), ("--threads", "3"),
+        for more in ((), ("--no-memo=params",), ("--no-memo=fee-collector",), ("--signature-cache", "4096"), ("--threads", "3"),
                      ("--threads", "2", "--signature-cache", "100")):
             self.assertEqual(self.identity(self.mempool(*args, *more)), plain, more)
 

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "keeper/chain.h"
 #include "keeper/thorchain/codec_table.h"
@@ -58,7 +59,12 @@ int PrintInfo(const std::string& recording_dir) {
 int PrintCodecTable(const std::string& recording_dir) {
   absl::StatusOr<Manifest> manifest = LoadManifest(recording_dir);
   if (!manifest.ok()) return ReportError(manifest.status());
-  // Asks whether the chain is one whose records are known.
+  if (manifest->application_name != "thornode") {
+    return ReportError(absl::NotFoundError(
+        absl::StrCat("the table of stored values is of thornode's; the application is \"",
+                     manifest->application_name, "\"")));
+  }
+  // Asks whether the version is one whose records are known.
   if (auto chain = keeper::NewChain(ChainSpecOf(*manifest)); !chain.ok()) {
     return ReportError(chain.status());
   }

@@ -48,7 +48,8 @@ void PrintHeader(const MempoolOptions& options, const RunPlan& plan, const std::
               static_cast<long long>(options.depth), static_cast<long long>(options.block_txs),
               static_cast<long long>(options.blocks),
               options.refill ? ", filled up again after each" : "");
-  std::printf("CheckTx     memo %s, signature cache %lld\n", options.run.memo ? "on" : "off",
+  std::printf("CheckTx     not remembered: %s; signature cache %lld\n",
+              options.run.no_memo.empty() ? "nothing" : options.run.no_memo.c_str(),
               static_cast<long long>(options.run.signature_cache));
   std::printf("host        %s; %d threads used\n\n", host.c_str(), plan.threads);
   std::fflush(stdout);
@@ -145,7 +146,7 @@ void AddOptions(CLI::App* command, MempoolOptions* options) {
       ->capture_default_str();
   command->add_flag("--refill", options->refill,
                     "Fill the pool up again after each block, outside of its time");
-  AddCheckTxOptions(command, &options->run.memo, &options->run.signature_cache);
+  AddCheckTxOptions(command, &options->run.no_memo, &options->run.signature_cache);
   options->run.threads = 1;
   command
       ->add_option("--threads", options->run.threads,

@@ -325,7 +325,7 @@ void AddOptions(CLI::App* command, RunOptions* options) {
 
   command->add_flag("--checktx", options->checktx,
                     "Ask CheckTx what the recorded node was asked after each commit, and compare");
-  AddCheckTxOptions(command, &options->memo, &options->signature_cache);
+  AddCheckTxOptions(command, &options->no_memo, &options->signature_cache);
 
   command->add_option("--cpu-profile", options->cpu_profile, "Write a CPU profile (pprof)")
       ->type_name("FILE");
@@ -376,8 +376,12 @@ void AddOptions(CLI::App* command, RunOptions* options) {
 
 }  // namespace
 
-void AddCheckTxOptions(CLI::App* command, bool* memo, int64_t* signature_cache) {
-  command->add_flag("!--no-memo", *memo, "CheckTx: decode parameters for each transaction");
+void AddCheckTxOptions(CLI::App* command, std::string* no_memo, int64_t* signature_cache) {
+  command
+      ->add_flag("--no-memo{all}", *no_memo,
+                 "CheckTx: decode parameters for each transaction; --no-memo=params is the same, "
+                 "--no-memo=fee-collector decodes the fee collector only")
+      ->check(CLI::IsMember({"all", "params", "fee-collector"}).description(""));
   command
       ->add_option("--signature-cache", *signature_cache,
                    "CheckTx: remember N signatures that were found valid")

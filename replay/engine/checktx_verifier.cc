@@ -19,8 +19,9 @@ std::string Outcome(std::string_view codespace, int64_t gas_wanted, int64_t gas_
 }  // namespace
 
 keeper::TxCheckOptions TxCheckOptionsOf(const RunOptions& options) {
-  return {.memo_params = options.memo,
-          .memo_fee_collector = options.memo,
+  const bool params = options.no_memo != "all" && options.no_memo != "params";
+  return {.memo_params = params,
+          .memo_fee_collector = params && options.no_memo != "fee-collector",
           .signature_cache = static_cast<size_t>(options.signature_cache)};
 }
 

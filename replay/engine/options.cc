@@ -43,7 +43,7 @@ json OptionsToJson(const RunOptions& options) {
       {"pace", options.pace},
       {"cache_mb", options.cache_mb},
       {"checktx", options.checktx},
-      {"memo", options.memo},
+      {"no_memo", OrNull(options.no_memo)},
       {"signature_cache", options.signature_cache},
       {"cpu_profile", OrNull(options.cpu_profile)},
       {"wall_profile", OrNull(options.wall_profile)},

@@ -32,9 +32,10 @@ struct RunOptions {
   int64_t repeat_block = 1;
   std::string pace = "max";
   int64_t cache_mb = 256;
-  // Compare the recorded results of CheckTx, and how CheckTx is done then.
+  // Compare the recorded results of CheckTx, and how CheckTx is done then: what it does not
+  // remember ("all", "params", "fee-collector", or nothing), how many signatures it does.
   bool checktx = false;
-  bool memo = true;
+  std::string no_memo;
   int64_t signature_cache = 0;
 
   std::string cpu_profile;

@@ -44,7 +44,7 @@ absl::Status CheckOptions(const RunOptions& options) {
   if (!options.results.empty() && options.exec == ExecutionMode::kApply) {
     return Usage("--results needs --exec verify: applying recorded writes executes nothing");
   }
-  if (!options.checktx && (!options.memo || options.signature_cache > 0)) {
+  if (!options.checktx && (!options.no_memo.empty() || options.signature_cache > 0)) {
     return Usage("--no-memo and --signature-cache are about CheckTx: they need --checktx");
   }
   const bool series = options.profile_every > 0 || options.profile_slower_than_ms > 0;

@@ -394,11 +394,11 @@ absl::StatusOr<RunPlan> PlanMempool(const MempoolOptions& options) {
   run.exec = ExecutionMode::kNative;
   // What is checked of them there is checked here.
   run.checktx = false;
-  run.memo = true;
+  run.no_memo.clear();
   run.signature_cache = 0;
   absl::StatusOr<RunPlan> plan = PlanRun(run);
   if (!plan.ok()) return plan;
-  plan->options.memo = options.run.memo;
+  plan->options.no_memo = options.run.no_memo;
   plan->options.signature_cache = options.run.signature_cache;
   return plan;
 }

@@ -22,7 +22,7 @@ struct MempoolOptions {
   int64_t block_txs = 100;  // that a block takes
   int64_t blocks = 10;
   bool refill = false;  // up to `depth` after each block, outside of its time
-  // Of these: recording, threads, persist, cache_mb, memo, signature_cache, profiles, report, csv,
+  // Of these: recording, threads, persist, cache_mb, no_memo, signature_cache, profiles, report, csv,
   // quiet.
   RunOptions run;
 };
