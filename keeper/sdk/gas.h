@@ -26,6 +26,8 @@ class GasMeter {
   Gas consumed() const { return consumed_; }
   Gas consumed_to_limit() const { return !infinite_ && consumed_ > limit_ ? limit_ : consumed_; }
   Gas limit() const { return limit_; }
+  // It never runs out.
+  bool infinite() const { return infinite_; }
   bool IsOutOfGas() const { return !infinite_ && consumed_ >= limit_; }
 
  private:

@@ -9,6 +9,7 @@
 #include <array>
 #include <memory>
 
+#include "keeper/optimisations.h"
 #include "keeper/sdk/str_cat.h"
 #include "keeper/sdk/string_map.h"
 #include "keeper/sdk/wire.h"
@@ -20,14 +21,6 @@ constexpr size_t kAddressSize = 20;
 // Limits for what is packed into one Any: levels, and all of it.
 constexpr int kMostLevels = 10;
 constexpr int kMostPacked = 100;
-
-using Digest = std::array<unsigned char, SHA256_DIGEST_LENGTH>;
-
-Digest Sha256(std::string_view bytes) {
-  Digest digest;
-  SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest.data());
-  return digest;
-}
 
 Error UnpackError(std::string_view what) {
   return Error(kErrUnpackAny, StrCat("public key: ", what));
@@ -154,7 +147,37 @@ const secp256k1_context* Context() {
   return context;
 }
 
+// Decompressing a key costs a good part of a verification, and the same few hundred keys sign
+// everything.
+bool ParseKey(std::string_view key, secp256k1_pubkey* parsed) {
+  thread_local StringMap<secp256k1_pubkey> remembered;
+  constexpr size_t kMostKeys = 1 << 14;
+  const bool remember = IsOn(Optimisation::kPublicKeys);
+  if (remember) {
+    if (const auto found = remembered.find(key); found != remembered.end()) {
+      *parsed = found->second;
+      return true;
+    }
+  }
+  if (secp256k1_ec_pubkey_parse(
+          Context(), parsed, reinterpret_cast<const unsigned char*>(key.data()), key.size()) != 1) {
+    return false;
+  }
+  if (remember) {
+    if (remembered.size() >= kMostKeys) remembered.clear();
+    remembered.emplace(std::string(key), *parsed);
+  }
+  return true;
+}
+
 }  // namespace
+
+Sha256Digest Sha256Of(std::string_view bytes) {
+  Sha256Digest digest;
+  static_assert(digest.size() == SHA256_DIGEST_LENGTH);
+  SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest.data());
+  return digest;
+}
 
 Result<PubKey> PubKey::FromAny(const Any& any) {
   int packed = 0;
@@ -182,7 +205,7 @@ std::string PubKey::Address() const {
   switch (type) {
     case Type::kSecp256k1: {
       if (key.size() != 33) throw Panic("length of pubkey is incorrect");
-      const Digest digest = Sha256(key);
+      const Sha256Digest digest = Sha256Of(key);
       std::string address(kAddressSize, '\0');
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
@@ -192,13 +215,13 @@ std::string PubKey::Address() const {
     }
     case Type::kEd25519: {
       if (key.size() != 32) throw Panic("pubkey is incorrect size");
-      const Digest digest = Sha256(key);
+      const Sha256Digest digest = Sha256Of(key);
       return std::string(reinterpret_cast<const char*>(digest.data()), kAddressSize);
     }
     case Type::kSecp256r1:
       throw NotNative("addresses of secp256r1 keys");
     case Type::kMultisig: {
-      const Digest digest = Sha256(AminoBytes(*this));
+      const Sha256Digest digest = Sha256Of(AminoBytes(*this));
       return std::string(reinterpret_cast<const char*>(digest.data()), kAddressSize);
     }
   }
@@ -213,22 +236,13 @@ int PubKey::CountSubKeys() const {
 }
 
 bool VerifySecp256k1(std::string_view key, std::string_view message, std::string_view signature) {
+  return VerifySecp256k1(key, Sha256Of(message), signature);
+}
+
+bool VerifySecp256k1(std::string_view key, const Sha256Digest& digest, std::string_view signature) {
   if (signature.size() != 64) return false;
-  // Decompressing a key costs a good part of a verification, and the same few hundred keys sign
-  // everything.
-  thread_local StringMap<secp256k1_pubkey> parsed_keys;
-  constexpr size_t kMostKeys = 1 << 14;
-  auto found = parsed_keys.find(key);
-  if (found == parsed_keys.end()) {
-    secp256k1_pubkey parsed;
-    if (secp256k1_ec_pubkey_parse(Context(), &parsed,
-                                  reinterpret_cast<const unsigned char*>(key.data()),
-                                  key.size()) != 1) {
-      return false;
-    }
-    if (parsed_keys.size() >= kMostKeys) parsed_keys.clear();
-    found = parsed_keys.emplace(std::string(key), parsed).first;
-  }
+  secp256k1_pubkey parsed_key;
+  if (!ParseKey(key, &parsed_key)) return false;
   secp256k1_ecdsa_signature parsed_signature;
   if (secp256k1_ecdsa_signature_parse_compact(
           Context(), &parsed_signature, reinterpret_cast<const unsigned char*>(signature.data())) !=
@@ -236,8 +250,7 @@ bool VerifySecp256k1(std::string_view key, std::string_view message, std::string
     return false;
   }
   // Verification itself refuses an s in the upper half.
-  const Digest digest = Sha256(message);
-  return secp256k1_ecdsa_verify(Context(), &parsed_signature, digest.data(), &found->second) == 1;
+  return secp256k1_ecdsa_verify(Context(), &parsed_signature, digest.data(), &parsed_key) == 1;
 }
 
 bool VerifyEd25519(std::string_view key, std::string_view message, std::string_view signature) {

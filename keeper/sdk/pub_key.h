@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -33,9 +34,13 @@ struct PubKey {
   int CountSubKeys() const;
 };
 
-// Checks a 64-byte secp256k1 signature (r, s; s in the lower half) of the SHA-256 of `message` by a
-// compressed key.
+using Sha256Digest = std::array<unsigned char, 32>;
+Sha256Digest Sha256Of(std::string_view bytes);
+
+// Checks a 64-byte secp256k1 signature (r, s; s in the lower half) of the SHA-256 of `message`, or
+// of that digest, by a compressed key.
 bool VerifySecp256k1(std::string_view key, std::string_view message, std::string_view signature);
+bool VerifySecp256k1(std::string_view key, const Sha256Digest& digest, std::string_view signature);
 
 // Checks an ed25519 signature. The SDK follows ZIP 215, which takes some signatures of malformed
 // points that are refused here.

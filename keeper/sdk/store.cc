@@ -1,8 +1,17 @@
 #include "keeper/sdk/store.h"
 
 #include <algorithm>
+#include <atomic>
 
 namespace blockreplay::keeper::sdk {
+namespace {
+
+uint64_t NewIdentity() {
+  static std::atomic<uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+}  // namespace
 
 std::optional<std::string_view> ReaderStore::Get(std::string_view key) {
   if (const auto found = read_.find(key); found != read_.end()) return found->second;
@@ -154,15 +163,48 @@ StoreIterator StoreBranch::NewIterator(const storage::KeyRange& range,
   return iterator;
 }
 
+// A branch without operations in the range adds nothing to what is below it. Operations are told
+// apart by where their bytes are: those of a living branch are not moved or written over, and no
+// other branch has its identity. The state at the bottom doesn't change, so the identity of the
+// branch right above stands for it.
+RangeStamp StoreBranch::StampOf(const storage::KeyRange& range) const {
+  const auto address = [](std::string_view bytes) {
+    return static_cast<uint64_t>(reinterpret_cast<uintptr_t>(bytes.data()));
+  };
+  RangeStamp stamp;
+  const StoreBranch* branch = this;
+  while (true) {
+    const size_t mark = stamp.size();
+    for (auto it = branch->operations_.lower_bound(range.start);
+         it != branch->operations_.end() && (!range.end || it->first < *range.end); ++it) {
+      stamp.push_back(address(it->first));
+      stamp.push_back(address(it->second.value));
+      stamp.push_back(it->second.value.size());
+    }
+    if (const size_t added = stamp.size() - mark; added > 0) {
+      stamp.push_back(added);
+      stamp.push_back(branch->identity_);
+    }
+    if (branch->parent_ == nullptr) break;
+    branch = branch->parent_;
+  }
+  stamp.push_back(branch->identity_);
+  return stamp;
+}
+
 MultiStore::MultiStore(const std::vector<BaseStore*>& stores) : stores_(stores.size()) {
+  const uint64_t identity = NewIdentity();
   for (size_t i = 0; i < stores.size(); ++i) {
+    stores_[i].identity_ = identity;
     stores_[i].base_ = stores[i];
     stores_[i].arena_ = arena_.get();
   }
 }
 
 MultiStore::MultiStore(MultiStore* parent) : parent_(parent), stores_(parent->stores_.size()) {
+  const uint64_t identity = NewIdentity();
   for (size_t i = 0; i < stores_.size(); ++i) {
+    stores_[i].identity_ = identity;
     stores_[i].parent_ = &parent->stores_[i];
     stores_[i].arena_ = arena_.get();
   }

@@ -22,6 +22,7 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
 #include "keeper/sdk/arena.h"
 #include "keeper/sdk/gas.h"
 #include "storage/kv/store.h"
@@ -68,6 +69,11 @@ class ReaderStore : public BaseStore {
 };
 
 class StoreBranch;
+
+// Tells what a branch and those below it hold in a range of keys, without looking at it: equal
+// stamps, equal keys and values, whenever and through whichever branch they were taken. The reverse
+// doesn't hold.
+using RangeStamp = absl::InlinedVector<uint64_t, 8>;
 
 // Merges the branches of a chain and the base at the time of its creation: later writes are not
 // seen, as with the SDK's iterators. Key and value are valid until Next.
@@ -119,6 +125,9 @@ class StoreBranch {
   void Delete(std::string_view key);
   StoreIterator NewIterator(const storage::KeyRange& range, storage::Direction direction) const;
 
+  // Costs a search in each branch, and as much as it has operations in the range.
+  RangeStamp StampOf(const storage::KeyRange& range) const;
+
   // Last operation per key, ascending.
   const absl::btree_map<std::string_view, Operation>& operations() const { return operations_; }
 
@@ -127,12 +136,15 @@ class StoreBranch {
   StoreBranch* parent_ = nullptr;
   BaseStore* base_ = nullptr;  // of the root branch only
   Arena* arena_ = nullptr;
+  // Of the MultiStore, different from that of any other in this process.
+  uint64_t identity_ = 0;
   absl::btree_map<std::string_view, Operation> operations_;
 };
 
 class MultiStore {
  public:
-  // The branch right above the state. `stores` by StoreId; they must outlive it.
+  // The branch right above the state. `stores` by StoreId; they must outlive it, and stay as they
+  // are meanwhile.
   explicit MultiStore(const std::vector<BaseStore*>& stores);
   // A branch of `parent`, which must outlive it and must not be written meanwhile, except through
   // Write.
@@ -186,6 +198,16 @@ class KVStore {
   bool Has(std::string_view key) const {
     meter_->Consume(kHasCost, "Has");
     return branch_->Has(key);
+  }
+  // Has and, if the key is there, Get, at the price of both, with one search.
+  std::optional<std::string_view> GetIfHas(std::string_view key) const {
+    meter_->Consume(kHasCost, "Has");
+    const std::optional<std::string_view> value = branch_->Get(key);
+    if (!value) return value;
+    meter_->Consume(kReadCostFlat, "ReadFlat");
+    meter_->Consume(kReadCostPerByte * key.size(), "ReadPerByte");
+    meter_->Consume(kReadCostPerByte * value->size(), "ReadPerByte");
+    return value;
   }
   void Set(std::string_view key, std::string_view value) const {
     if (key.empty()) throw Panic("key is nil or empty");

@@ -178,5 +178,69 @@ TEST_F(StoreTest, CacheContextCommitsWritesAndEventsOrNeither) {
   EXPECT_EQ(events.events().size(), 1u);
 }
 
+// What stamps are for: equal ones mean equal content, so whatever changes it must change them.
+class RangeStampTest : public StoreTest {
+ protected:
+  RangeStamp StampOf(MultiStore& stores) const { return stores.store(0).StampOf(range_); }
+
+  const storage::KeyRange range_ = storage::KeyRange::Prefix("n/");
+};
+
+TEST_F(RangeStampTest, IsTheSameForWhateverIsAboveTheSameContent) {
+  const RangeStamp before = StampOf(block_);
+  MultiStore tx(&block_);
+  tx.store(0).Set("m", "1");
+  tx.store(0).Delete("n0");
+  EXPECT_EQ(StampOf(tx), before);
+  EXPECT_EQ(StampOf(block_), before);
+  tx.Write();
+  EXPECT_EQ(StampOf(block_), before);
+}
+
+TEST_F(RangeStampTest, ChangesWithEachOperation) {
+  std::vector<RangeStamp> stamps{StampOf(block_)};
+  const auto expect_new = [&](MultiStore& stores) {
+    const RangeStamp stamp = StampOf(stores);
+    for (const RangeStamp& other : stamps) EXPECT_NE(stamp, other);
+    stamps.push_back(stamp);
+  };
+  MultiStore tx(&block_);
+  tx.store(0).Set("n/a", "1");
+  expect_new(tx);
+  tx.store(0).Set("n/a", "2");
+  expect_new(tx);
+  tx.store(0).Set("n/a", "");
+  expect_new(tx);
+  tx.store(0).Delete("n/a");
+  expect_new(tx);
+  MultiStore inner(&tx);
+  inner.store(0).Set("n/a", "3");
+  expect_new(inner);
+  inner.Write();
+  expect_new(tx);
+  tx.Write();
+  expect_new(block_);
+}
+
+TEST_F(RangeStampTest, ComesBackWithTheContent) {
+  const RangeStamp before = StampOf(block_);
+  MultiStore tx(&block_);
+  tx.store(0).Set("n/a", "1");
+  const RangeStamp written = StampOf(tx);
+  {
+    MultiStore inner(&tx);
+    inner.store(0).Set("n/a", "2");
+    EXPECT_NE(StampOf(inner), written);
+  }
+  EXPECT_EQ(StampOf(tx), written);
+  tx.Discard();
+  EXPECT_EQ(StampOf(tx), before);
+}
+
+TEST_F(RangeStampTest, IsNeverThatOfAnotherState) {
+  const MultiStore other(std::vector<BaseStore*>{&base_});
+  EXPECT_NE(other.store(0).StampOf(range_), StampOf(block_));
+}
+
 }  // namespace
 }  // namespace blockreplay::keeper::sdk
