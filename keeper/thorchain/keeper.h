@@ -43,9 +43,11 @@ struct Keeper {
 // `prefix` (with its slash), another slash, and the rest in upper case: the form of all keys.
 template <typename... Parts>
 std::string StoreKey(std::string_view prefix, const Parts&... parts) {
-  std::string key(prefix);
+  std::string key;
+  key.reserve(prefix.size() + 1 + (std::string_view(parts).size() + ... + size_t{0}));
+  key.append(prefix);
   key.push_back('/');
-  (key.append(ToUpper(parts)), ...);
+  (AppendUpper(parts, &key), ...);
   return key;
 }
 
@@ -55,9 +57,8 @@ std::string StoreKey(std::string_view prefix, const Parts&... parts) {
 // value is an error.
 template <typename Record>
 Result<bool> GetRecord(const Keeper& k, const Context& ctx, std::string_view key, Record* record) {
-  const sdk::KVStore store = k.kv(ctx);
-  if (!store.Has(key)) return false;
-  const std::optional<std::string_view> bytes = store.Get(key);
+  const std::optional<std::string_view> bytes = k.kv(ctx).GetIfHas(key);
+  if (!bytes) return false;
   if (!Decode(*bytes, record)) {
     return Error::New(sdk::StrCat("KVStore Error: Unmarshal kvstore: ", key));
   }

@@ -7,11 +7,10 @@
 #include "google/protobuf/any.pb.h"
 #include "keeper/sdk/auth.h"
 #include "keeper/sdk/bank.h"
-#include "keeper/sdk/string_map.h"
 #include "keeper/sdk/tx_runner.h"
 #include "keeper/thorchain/ante.h"
+#include "keeper/thorchain/bech32_addresses.h"
 #include "keeper/thorchain/begin_block.h"
-#include "keeper/thorchain/common/bech32.h"
 #include "keeper/thorchain/describe_tx.h"
 #include "keeper/thorchain/handlers/register.h"
 #include "keeper/thorchain/managers.h"
@@ -21,44 +20,6 @@
 
 namespace blockreplay::keeper::thorchain {
 namespace {
-
-// Remembers what it converted: a few thousand addresses come again and again.
-class Bech32Addresses : public sdk::AddressCodec {
- public:
-  explicit Bech32Addresses(const Network* network) : network_(network) {}
-
-  const std::string& ToText(std::string_view bytes) override {
-    const auto found = text_.find(bytes);
-    if (found != text_.end()) return found->second;
-    if (text_.size() >= kMostRemembered) text_.clear();
-    std::string text = AccAddress(std::string(bytes)).ToString(*network_);
-    return text_.emplace(std::string(bytes), std::move(text)).first->second;
-  }
-  sdk::Result<std::string> ToBytes(std::string_view text) override {
-    const auto found = bytes_.find(text);
-    if (found != bytes_.end()) return found->second;
-    const absl::StatusOr<AccAddress> address = AccAddress::FromBech32(text, *network_);
-    if (!address.ok()) return Reason(text, std::string(address.status().message()));
-    if (bytes_.size() >= kMostRemembered) bytes_.clear();
-    bytes_.emplace(std::string(text), address->bytes());
-    return address->bytes();
-  }
-
- private:
-  static constexpr size_t kMostRemembered = 1 << 16;
-
-  // With the codes of the SDK's codec, which some refusals of transactions show.
-  Error Reason(std::string_view text, std::string message) const {
-    const absl::StatusOr<CosmosBech32> decoded = DecodeCosmosBech32(text);
-    if (!decoded.ok()) return Error::New(std::move(message));
-    return decoded->prefix == network_->account_prefix ? Error(sdk::kErrInvalidAddress)
-                                                       : Error(sdk::kErrLogic, message);
-  }
-
-  const Network* network_;
-  sdk::StringMap<std::string> text_;
-  sdk::StringMap<std::string> bytes_;
-};
 
 // Modules don't take funds from other modules' payments to accounts, except these two.
 std::set<std::string, std::less<>> BlockedAddresses(const sdk::AuthKeeper& auth) {

@@ -151,6 +151,25 @@ class Verify(ExecutionTest):
         self.assertIn("has no phases.zst", self.error_of("run", copy, "--exec", "verify", "--db", self.path("db")))
         self.assertFalse(os.path.exists(self.path("db")))
 
+    def test_optimisations_are_switched_off_by_name_and_change_nothing(self):
+        names = "attestations,bech32-texts"
+        with_all = self.verify(SENDS)
+        self.assertEqual(with_all["options"]["disable"], [])
+        without = self.verify(SENDS, "--disable", names)
+        self.assertEqual(without["options"]["disable"], names.split(","))
+        for field in ("execution", "digests", "app_hash_chain"):
+            self.assertEqual(without[field], with_all[field])
+        header = self.run_tool("run", SENDS, "--exec", "verify", "--disable", names).stdout
+        self.assertRegex(header, "(?m)^disabled +attestations, bech32-texts$")
+        header = self.run_tool("run", SENDS, "--exec", "verify").stdout
+        self.assertRegex(header, "(?m)^disabled +no optimisation$")
+
+    def test_an_unknown_optimisation_is_refused_with_those_there_are(self):
+        error = self.error_of("run", SENDS, "--exec", "verify", "--disable", "attestations,speed")
+        self.assertIn('no optimisation "speed"', error)
+        self.assertIn("active-validators", error)
+        self.assertIn("--exec verify", self.error_of("run", SENDS, "--disable", "attestations"))
+
     def test_other_chains_are_refused(self):
         copy = self.edited(SENDS, lambda manifest: manifest["application"].update(name="otherd"))
         error = self.error_of("run", copy, "--exec", "verify")

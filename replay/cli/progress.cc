@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "profiling/thread_clock.h"
 
 namespace blockreplay::replay {
@@ -92,6 +93,11 @@ void RunProgress::OnOpen(const std::string& database, const std::string& seek_co
               database.c_str(), options.db.empty() ? "temporary" : "kept", NameOf(options.persist),
               static_cast<long long>(options.KeepRecent()),
               static_cast<long long>(options.cache_mb));
+  if (options.exec != ExecutionMode::kApply) {
+    std::printf("disabled    %s\n", options.disable.empty()
+                                        ? "no optimisation"
+                                        : absl::StrJoin(options.disable, ", ").c_str());
+  }
   std::printf("compaction  seek compaction %s\n", seek_compaction.c_str());
   std::printf("host        %s; %d threads used\n", host_.c_str(), plan_.threads);
   std::fflush(stdout);

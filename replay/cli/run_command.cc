@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "keeper/optimisations.h"
 #include "profiling/labels.h"
 #include "replay/cli/commands.h"
 #include "replay/cli/exit_status.h"
@@ -326,6 +327,15 @@ void AddOptions(CLI::App* command, RunOptions* options) {
   command->add_flag("--checktx", options->checktx,
                     "Ask CheckTx what the recorded node was asked after each commit, and compare");
   AddCheckTxOptions(command, &options->no_memo, &options->signature_cache);
+  const std::vector<std::string> optimisations(keeper::kOptimisationNames.begin(),
+                                               keeper::kOptimisationNames.end());
+  command
+      ->add_option("--disable", options->disable,
+                   "Execute natively without these optimisations, to see what each is worth: " +
+                       absl::StrJoin(optimisations, ", "))
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("NAME,...");
 
   command->add_option("--cpu-profile", options->cpu_profile, "Write a CPU profile (pprof)")
       ->type_name("FILE");

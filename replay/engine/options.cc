@@ -45,6 +45,7 @@ json OptionsToJson(const RunOptions& options) {
       {"checktx", options.checktx},
       {"no_memo", OrNull(options.no_memo)},
       {"signature_cache", options.signature_cache},
+      {"disable", options.disable},
       {"cpu_profile", OrNull(options.cpu_profile)},
       {"wall_profile", OrNull(options.wall_profile)},
       {"heap_profile", OrNull(options.heap_profile)},

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "nlohmann/json.hpp"
 #include "storage/multistore/tree_kind.h"
@@ -37,6 +38,8 @@ struct RunOptions {
   bool checktx = false;
   std::string no_memo;
   int64_t signature_cache = 0;
+  // Names of optimisations of native execution that are switched off.
+  std::vector<std::string> disable;
 
   std::string cpu_profile;
   std::string wall_profile;

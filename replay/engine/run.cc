@@ -8,6 +8,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "keeper/optimisations.h"
 #include "profiling/labels.h"
 #include "profiling/pprof_server.h"
 #include "profiling/thread_clock.h"
@@ -471,6 +472,8 @@ class Runner {
 
 RunResult ExecuteRun(const RunPlan& plan, const std::string& command_line,
                      const profiling::InstructionCounter* instructions, RunObserver* observer) {
+  // PlanRun has checked the names.
+  keeper::SwitchOff(*keeper::ParseOptimisations(plan.options.disable));
   return Runner(plan, command_line, instructions, observer).Run();
 }
 

@@ -9,6 +9,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "keeper/chain.h"
+#include "keeper/optimisations.h"
 #include "profiling/pprof_server.h"
 #include "profiling/process_stats.h"
 #include "profiling/profiler.h"
@@ -46,6 +49,13 @@ absl::Status CheckOptions(const RunOptions& options) {
   }
   if (!options.checktx && (!options.no_memo.empty() || options.signature_cache > 0)) {
     return Usage("--no-memo and --signature-cache are about CheckTx: they need --checktx");
+  }
+  if (absl::StatusOr<keeper::OptimisationSet> set = keeper::ParseOptimisations(options.disable);
+      !set.ok()) {
+    return Usage(absl::StrCat("--disable: ", std::string(set.status().message())));
+  }
+  if (!options.disable.empty() && options.exec == ExecutionMode::kApply) {
+    return Usage("--disable is about native execution: it needs --exec verify");
   }
   const bool series = options.profile_every > 0 || options.profile_slower_than_ms > 0;
   if (series != !options.profile_dir.empty()) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "keeper/optimisations.h"
 #include "replay/native/memory_verify.h"
 
 int main(int argc, char** argv) {
@@ -22,9 +23,20 @@ int main(int argc, char** argv) {
                  "Only kinds of phases that contain this text (repeatable)");
   app.add_option("--differences", options.verifier.keep_differences,
                  "Differences to print for each kind");
+  std::vector<std::string> disable;
+  app.add_option("--disable", disable, "Optimisations to switch off")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_flag("--codec", codec,
                "Instead: decode and encode every stored value, and count by type");
   CLI11_PARSE(app, argc, argv);
+
+  const auto off = blockreplay::keeper::ParseOptimisations(disable);
+  if (!off.ok()) {
+    std::fprintf(stderr, "keeper_verify: %s\n", std::string(off.status().message()).c_str());
+    return 1;
+  }
+  blockreplay::keeper::SwitchOff(*off);
 
   blockreplay::keeper::thorchain::CodecTable table;
   Coverage total;

@@ -7,6 +7,7 @@
 #include <cstddef>
 
 #include "absl/container/flat_hash_map.h"
+#include "keeper/optimisations.h"
 #include "keeper/thorchain/common/base58.h"
 #include "keeper/thorchain/common/bech32.h"
 #include "keeper/thorchain/common/bitcoin_address.h"
@@ -167,7 +168,8 @@ absl::StatusOr<Address> PubKey::GetAddress(const Chain& chain, const Network& ne
   thread_local absl::flat_hash_map<std::string, Address> remembered;
   const std::string cache_key =
       StrCat(static_cast<int>(network.kind), "-", chain.raw(), "-", text_);
-  if (const auto found = remembered.find(cache_key); found != remembered.end()) {
+  const bool remember = IsOn(Optimisation::kBech32Texts);
+  if (const auto found = remembered.find(cache_key); remember && found != remembered.end()) {
     return found->second;
   }
   const absl::StatusOr<CryptoKey> key = Decode(network);
@@ -175,6 +177,7 @@ absl::StatusOr<Address> PubKey::GetAddress(const Chain& chain, const Network& ne
   absl::StatusOr<std::string> text = AddressText(*key, chain, network);
   if (!text.ok()) return text.status();
   Address address(*std::move(text));
+  if (!remember) return address;
   if (remembered.size() >= kMaxRemembered) remembered.clear();
   remembered.emplace(cache_key, address);
   return address;

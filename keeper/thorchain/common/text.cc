@@ -168,6 +168,16 @@ std::string ToUpper(std::string_view text) {
   return result;
 }
 
+void AppendUpper(std::string_view text, std::string* to) {
+  if (!IsAscii(text)) {
+    *to += MapRunes(text, UpperRune);
+    return;
+  }
+  const size_t from = to->size();
+  to->append(text);
+  for (size_t i = from; i < to->size(); ++i) (*to)[i] = UpperAscii((*to)[i]);
+}
+
 std::string ToLower(std::string_view text) {
   if (!IsAscii(text)) return MapRunes(text, LowerRune);
   std::string result(text);

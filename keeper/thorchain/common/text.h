@@ -11,6 +11,7 @@ namespace blockreplay::keeper::thorchain {
 
 // strings.ToUpper / strings.ToLower.
 std::string ToUpper(std::string_view text);
+void AppendUpper(std::string_view text, std::string* to);
 std::string ToLower(std::string_view text);
 
 // strings.EqualFold.

@@ -1,8 +1,13 @@
 #include "keeper/thorchain/handlers/attestation.h"
 
 #include <algorithm>
+#include <array>
+#include <tuple>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "keeper/optimisations.h"
 #include "keeper/sdk/pub_key.h"
 #include "keeper/thorchain/state/mimir.h"
 #include "keeper/thorchain/state/pub_keys.h"
@@ -12,6 +17,7 @@ namespace blockreplay::keeper::thorchain {
 namespace {
 
 constexpr size_t kKeySize = 33;
+constexpr size_t kSignatureSize = 64;
 constexpr size_t kMostRemembered = 1 << 12;
 
 // What a raw secp256k1 key stands for.
@@ -25,30 +31,83 @@ const KnownKey& Know(const Keeper& k, const std::string& raw) {
   thread_local absl::flat_hash_map<const Network*, sdk::StringMap<KnownKey>> memories;
   sdk::StringMap<KnownKey>& memory = memories[&k.network()];
   const auto found = memory.find(raw);
+  if (found != memory.end() && IsOn(Optimisation::kBech32Texts)) return found->second;
+  const CryptoKey key{CryptoKey::Type::kSecp256k1, raw};
+  KnownKey known{PubKey::FromKey(key, k.network()).ToString(), AccAddress(key.AddressBytes())};
   if (found != memory.end()) return found->second;
   if (memory.size() >= kMostRemembered) memory.clear();
-  const CryptoKey key{CryptoKey::Type::kSecp256k1, raw};
-  return memory
-      .emplace(raw, KnownKey{PubKey::FromKey(key, k.network()).ToString(),
-                             AccAddress(key.AddressBytes())})
-      .first->second;
+  return memory.emplace(raw, std::move(known)).first->second;
+}
+
+// Attestations whose signature was verified: digest, key and signature, whole, so that nothing can
+// be taken for them. The older half is forgotten when the newer one is full.
+class VerifiedAttestations {
+ public:
+  using Entry = std::array<char, std::tuple_size_v<sdk::Sha256Digest> + kKeySize + kSignatureSize>;
+
+  static Entry EntryOf(const sdk::Sha256Digest& digest, const Attestation& attestation) {
+    Entry entry;
+    auto to = std::copy(digest.begin(), digest.end(), entry.begin());
+    to = std::copy(attestation.pub_key.begin(), attestation.pub_key.end(), to);
+    std::copy(attestation.signature.begin(), attestation.signature.end(), to);
+    return entry;
+  }
+
+  bool Contains(const Entry& entry) const {
+    return newer_.contains(entry) || older_.contains(entry);
+  }
+  void Add(const Entry& entry) {
+    if (newer_.size() >= kMostAttestations) {
+      older_ = std::exchange(newer_, {});
+    }
+    newer_.insert(entry);
+  }
+
+ private:
+  // Of each half: 8 MiB. A block of mainnet has some hundred.
+  static constexpr size_t kMostAttestations = 1 << 16;
+
+  absl::flat_hash_set<Entry> newer_;
+  absl::flat_hash_set<Entry> older_;
+};
+
+bool HasValidSignature(const sdk::Sha256Digest& digest, const Attestation& attestation) {
+  if (attestation.signature.size() != kSignatureSize) return false;
+  const auto verify = [&] {
+    return sdk::VerifySecp256k1(attestation.pub_key, digest, attestation.signature);
+  };
+  if (!IsOn(Optimisation::kAttestations)) return verify();
+  thread_local VerifiedAttestations verified;
+  const VerifiedAttestations::Entry entry = VerifiedAttestations::EntryOf(digest, attestation);
+  if (verified.Contains(entry)) return true;
+  if (!verify()) return false;
+  verified.Add(entry);
+  return true;
 }
 
 }  // namespace
 
 Result<ActiveNodes> ActiveNodes::Read(const Keeper& k, const Context& ctx) {
-  ActiveNodes nodes;
-  KEEPER_ASSIGN_OR_RETURN(nodes.accounts_, ListActiveValidators(k, ctx));
-  for (size_t i = 0; i < nodes.accounts_.size(); ++i) {
-    nodes.by_address_.emplace(ToText(k, nodes.accounts_[i]->node_address), i);
-    nodes.pub_keys_.insert(nodes.accounts_[i]->pub_key_set.secp256k1.ToString());
+  thread_local std::shared_ptr<const Index> last;
+  KEEPER_ASSIGN_OR_RETURN(SharedNodeAccounts accounts, ReadActiveValidators(k, ctx));
+  if (last != nullptr && last->accounts == accounts && last->network == &k.network()) {
+    return ActiveNodes(last);
   }
-  return nodes;
+  auto index = std::make_shared<Index>();
+  index->network = &k.network();
+  for (size_t i = 0; i < accounts->size(); ++i) {
+    const NodeAccount& account = *(*accounts)[i];
+    index->by_address.emplace(ToText(k, account.node_address), i);
+    index->pub_keys.insert(account.pub_key_set.secp256k1.ToString());
+  }
+  index->accounts = std::move(accounts);
+  last = index;
+  return ActiveNodes(std::move(index));
 }
 
 std::optional<size_t> ActiveNodes::IndexOf(std::string_view address) const {
-  const auto found = by_address_.find(address);
-  if (found == by_address_.end()) return std::nullopt;
+  const auto found = index_->by_address.find(address);
+  if (found == index_->by_address.end()) return std::nullopt;
   return found->second;
 }
 
@@ -62,7 +121,7 @@ std::vector<AccAddress> ActiveNodes::Without(const std::vector<AccAddress>& sign
   sdk::StringSet signed_by;
   for (const AccAddress& signer : signers) signed_by.insert(signer.bytes());
   std::vector<AccAddress> others;
-  for (const SharedNodeAccount& account : accounts_) {
+  for (const SharedNodeAccount& account : accounts()) {
     if (!signed_by.contains(account->node_address.bytes())) others.push_back(account->node_address);
   }
   return others;
@@ -82,12 +141,11 @@ std::vector<const Attestation*> Deduplicate(const std::vector<Attestation>& atte
 }
 
 std::optional<AccAddress> VerifyAttestation(const Keeper& k, const ActiveNodes& active,
-                                            std::string_view sign_bytes,
+                                            const sdk::Sha256Digest& signed_digest,
                                             const Attestation& attestation) {
-  if (attestation.pub_key.size() != kKeySize || attestation.signature.empty()) return std::nullopt;
+  if (attestation.pub_key.size() != kKeySize) return std::nullopt;
   const KnownKey& key = Know(k, attestation.pub_key);
-  if (!active.HasPubKey(key.text) ||
-      !sdk::VerifySecp256k1(attestation.pub_key, sign_bytes, attestation.signature)) {
+  if (!active.HasPubKey(key.text) || !HasValidSignature(signed_digest, attestation)) {
     return std::nullopt;
   }
   return key.address;

@@ -3,11 +3,14 @@
 // What the handlers of observations share: who may vote, whose signature counts, and what voting
 // early, late, twice or not at all costs.
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "keeper/sdk/pub_key.h"
 #include "keeper/sdk/string_map.h"
 #include "keeper/thorchain/handlers/handler.h"
 #include "keeper/thorchain/state/node_accounts.h"
@@ -20,32 +23,40 @@ class ActiveNodes {
   // Reads all node accounts.
   static Result<ActiveNodes> Read(const Keeper& k, const Context& ctx);
 
-  const NodeAccounts& accounts() const { return accounts_; }
-  size_t size() const { return accounts_.size(); }
+  const NodeAccounts& accounts() const { return *index_->accounts; }
+  size_t size() const { return accounts().size(); }
   // By address, as text.
-  bool Contains(std::string_view address) const { return by_address_.contains(address); }
+  bool Contains(std::string_view address) const { return index_->by_address.contains(address); }
   std::optional<size_t> IndexOf(std::string_view address) const;
   // By the text of its secp256k1 key.
-  bool HasPubKey(std::string_view text) const { return pub_keys_.contains(text); }
+  bool HasPubKey(std::string_view text) const { return index_->pub_keys.contains(text); }
   // How many of these addresses, each listed once, it has.
   size_t Count(const std::vector<std::string>& addresses) const;
   // Those that aren't among `signers`.
   std::vector<AccAddress> Without(const std::vector<AccAddress>& signers) const;
 
  private:
-  NodeAccounts accounts_;
-  sdk::StringMap<size_t> by_address_;
-  sdk::StringSet pub_keys_;
+  struct Index {
+    const Network* network;
+    SharedNodeAccounts accounts;
+    sdk::StringMap<size_t> by_address;
+    sdk::StringSet pub_keys;
+  };
+
+  explicit ActiveNodes(std::shared_ptr<const Index> index) : index_(std::move(index)) {}
+
+  std::shared_ptr<const Index> index_;
 };
 
 // The first attestation of each key, at most `most` of them.
 std::vector<const Attestation*> Deduplicate(const std::vector<Attestation>& attestations,
                                             size_t most);
 
-// The account of an active node whose signature of these bytes the attestation carries; nothing
-// otherwise.
+// The account of an active node whose signature of the bytes with this SHA-256 the attestation
+// carries; nothing otherwise. What was verified is remembered: both stages of an observation carry
+// the same attestations.
 std::optional<AccAddress> VerifyAttestation(const Keeper& k, const ActiveNodes& active,
-                                            std::string_view sign_bytes,
+                                            const sdk::Sha256Digest& signed_digest,
                                             const Attestation& attestation);
 
 // The accounts of all keys, verified or not. Panics at keys of another length than 33 bytes.

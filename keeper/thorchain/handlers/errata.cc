@@ -147,12 +147,12 @@ class ErrataTxQuorumHandler : public Handler<MsgErrataTxQuorum> {
     const ErrataTx& errata = *message.quo_errata->errata_tx;
     KEEPER_ASSIGN_OR_RETURN(ErrataTxVoter voter,
                             GetErrataTxVoter(k(), ctx, errata.id, errata.chain));
-    const std::string sign_bytes = Encode(errata);
+    const sdk::Sha256Digest signed_digest = sdk::Sha256Of(Encode(errata));
     Error error;
     for (const Attestation* attestation :
          Deduplicate(message.quo_errata->attestations, active.size())) {
       const std::optional<AccAddress> signer =
-          VerifyAttestation(k(), active, sign_bytes, *attestation);
+          VerifyAttestation(k(), active, signed_digest, *attestation);
       if (!signer) continue;
       error = ProcessAttestation(k(), ctx, errata, *signer, active, false, &voter);
       if (error) break;

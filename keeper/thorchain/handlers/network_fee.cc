@@ -79,12 +79,12 @@ class NetworkFeeQuorumHandler : public Handler<MsgNetworkFeeQuorum> {
       return Error::New("transaction rate or size exceeds int64 max");
     }
     KEEPER_ASSIGN_OR_RETURN(ObservedNetworkFeeVoter voter, GetVoter(k(), ctx, fee));
-    const std::string sign_bytes = Encode(fee);
+    const sdk::Sha256Digest signed_digest = sdk::Sha256Of(Encode(fee));
     Error error;
     for (const Attestation* attestation :
          Deduplicate(message.quo_net_fee->attestations, active.size())) {
       const std::optional<AccAddress> signer =
-          VerifyAttestation(k(), active, sign_bytes, *attestation);
+          VerifyAttestation(k(), active, signed_digest, *attestation);
       if (!signer) continue;
       error = ProcessAttestation(k(), ctx, fee, *signer, active, false, &voter);
       if (error) break;

@@ -62,11 +62,12 @@ class ObservedTxQuorumHandler : public Handler<MsgObservedTxQuorum> {
     if (!voter.ok()) return {};
 
     ObservedTx tx = quorum.obs_tx;
-    const std::string sign_bytes = Encode(tx.tx);
+    const sdk::Sha256Digest signed_digest = sdk::Sha256Of(Encode(tx.tx));
     bool consensus = false;
     std::vector<AccAddress> observers;
     for (const Attestation* attestation : Deduplicate(quorum.attestations, active.size())) {
-      std::optional<AccAddress> signer = VerifyAttestation(k(), active, sign_bytes, *attestation);
+      std::optional<AccAddress> signer =
+          VerifyAttestation(k(), active, signed_digest, *attestation);
       if (!signer) continue;
       consensus |= quorum.inbound
                        ? ProcessTxInVote(mgr(), ctx, active, tx, *signer, false, &*voter)

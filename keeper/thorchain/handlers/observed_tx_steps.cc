@@ -82,7 +82,7 @@ bool ProcessUnfinalised(const Keeper& k, const Context& ctx, const ActiveNodes& 
 void CorrectGas(Managers& mgr, const Context& ctx, const ActiveNodes& active, ObservedTx& tx,
                 ObservedTxVoter* voter) {
   if (GasEqualsAndSort(voter->tx.tx.gas, tx.tx.gas) || !voter->tx.tx.EqualsExIgnoreGas(tx.tx) ||
-      !HasSuperMajority(CountObservers(*voter, tx, active), active.size())) {
+      !HasSuperMajorityOfObservers(*voter, tx, active)) {
     return;
   }
   const Gas old_gas = std::exchange(voter->tx.tx.gas, tx.tx.gas);

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "keeper/optimisations.h"
 #include "keeper/thorchain/majority.h"
 #include "keeper/thorchain/state/tx_outs.h"
 
@@ -12,29 +13,50 @@ namespace blockreplay::keeper::thorchain {
 namespace {
 
 // Distinct active signers of all observations that equal `tx` and are as final.
-size_t CountSigners(std::vector<ObservedTx>& txs, ObservedTx& tx, bool final,
-                    const ActiveNodes& active) {
-  thread_local std::vector<bool> seen;
-  seen.assign(active.size(), false);
-  size_t count = 0;
+size_t CountTexts(std::vector<ObservedTx>& txs, ObservedTx& tx, bool final,
+                  const ActiveNodes& active) {
+  sdk::StringSet signers;
   for (ObservedTx& other : txs) {
     if (IsFinal(other) != final || !tx.tx.EqualsEx(other.tx)) continue;
     for (const std::string& signer : other.signers) {
+      if (active.Contains(signer)) signers.insert(signer);
+    }
+  }
+  return signers.size();
+}
+
+// Distinct active signers of all observations that equal `tx` and are as final: enough of them?
+bool HaveSuperMajority(std::vector<ObservedTx>& txs, ObservedTx& tx, bool final,
+                       const ActiveNodes& active) {
+  if (!IsOn(Optimisation::kVoterSlots)) {
+    return HasSuperMajority(CountTexts(txs, tx, final, active), active.size());
+  }
+  thread_local std::vector<const ObservedTx*> equal;
+  equal.clear();
+  size_t at_most = 0;
+  for (ObservedTx& other : txs) {
+    if (IsFinal(other) != final || !tx.tx.EqualsEx(other.tx)) continue;
+    equal.push_back(&other);
+    at_most += other.signers.size();
+  }
+  if (!HasSuperMajority(std::min(at_most, active.size()), active.size())) return false;
+  thread_local std::vector<bool> seen;
+  seen.assign(active.size(), false);
+  size_t count = 0;
+  for (const ObservedTx* other : equal) {
+    for (const std::string& signer : other->signers) {
       const std::optional<size_t> index = active.IndexOf(signer);
       if (!index || seen[*index]) continue;
       seen[*index] = true;
       ++count;
     }
   }
-  return count;
+  return HasSuperMajority(count, active.size());
 }
 
 ObservedTx* FindConsensus(ObservedTxVoter& voter, const ActiveNodes& active, bool final) {
   for (ObservedTx& tx : voter.txs) {
-    if (IsFinal(tx) == final &&
-        HasSuperMajority(CountSigners(voter.txs, tx, final, active), active.size())) {
-      return &tx;
-    }
+    if (IsFinal(tx) == final && HaveSuperMajority(voter.txs, tx, final, active)) return &tx;
   }
   return nullptr;
 }
@@ -121,8 +143,9 @@ std::vector<AccAddress> GetConsensusSigners(const Keeper& k, ObservedTxVoter& vo
   return signers;
 }
 
-size_t CountObservers(ObservedTxVoter& voter, ObservedTx& tx, const ActiveNodes& active) {
-  return CountSigners(voter.txs, tx, IsFinal(tx), active);
+bool HasSuperMajorityOfObservers(ObservedTxVoter& voter, ObservedTx& tx,
+                                 const ActiveNodes& active) {
+  return HaveSuperMajority(voter.txs, tx, IsFinal(tx), active);
 }
 
 bool AddOutTx(ObservedTxVoter* voter, const Tx& tx) {

@@ -29,8 +29,8 @@ inline bool HasFinalised(ObservedTxVoter& voter, const ActiveNodes& active) {
 }
 // Who observed what is recorded as the consensus, as final as that is; each once.
 std::vector<AccAddress> GetConsensusSigners(const Keeper& k, ObservedTxVoter& voter);
-// How many active nodes observed exactly this.
-size_t CountObservers(ObservedTxVoter& voter, ObservedTx& tx, const ActiveNodes& active);
+// Two thirds of the active nodes observed exactly this.
+bool HasSuperMajorityOfObservers(ObservedTxVoter& voter, ObservedTx& tx, const ActiveNodes& active);
 
 // Adds an outbound if it is one of the voter's actions; false if it isn't.
 bool AddOutTx(ObservedTxVoter* voter, const Tx& tx);

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "keeper/optimisations.h"
 #include "keeper/thorchain/common/digest.h"
 #include "keeper/thorchain/handlers/attestation.h"
 #include "keeper/thorchain/majority.h"
@@ -43,9 +44,23 @@ std::string PriceText(Price price) {
   return std::string(buffer.data(), end.ptr);
 }
 
-// One value per required symbol; negative where there is none.
-using Prices = std::vector<Price>;
-constexpr Price kNoPrice = -1;
+// What a node reports for a symbol, if anything. `rate` must outlive it.
+class Report {
+ public:
+  Report() = default;
+  explicit Report(const CommonOraclePrice& rate) : rate_(&rate) {
+    if (IsOn(Optimisation::kOracleRates)) price_ = ToPrice(rate);
+  }
+  bool IsEmpty() const { return rate_ == nullptr; }
+  Price price() const { return IsOn(Optimisation::kOracleRates) ? price_ : ToPrice(*rate_); }
+
+ private:
+  const CommonOraclePrice* rate_ = nullptr;
+  Price price_ = 0;
+};
+
+// One per required symbol.
+using Reports = std::vector<Report>;
 
 class PriceFeedQuorumBatchHandler : public Handler<MsgPriceFeedQuorumBatch> {
  public:
@@ -100,14 +115,14 @@ class PriceFeedQuorumBatchHandler : public Handler<MsgPriceFeedQuorumBatch> {
 
     // By the reporting account, and of those that are nodes by their bond address: the last ones of
     // each.
-    sdk::StringMap<Prices> by_account;
-    sdk::StringMap<Prices> by_bond_address;
-    const Prices none(symbols_.size(), kNoPrice);
+    sdk::StringMap<Reports> by_account;
+    sdk::StringMap<Reports> by_bond_address;
+    const Reports none(symbols_.size());
     for (const QuorumPriceFeed& quorum : message.quo_price_feeds) {
       const std::optional<AccAddress> account = Verify(ctx, active, quorum);
       if (!account) continue;
-      Prices& own = by_account.try_emplace(account->bytes(), none).first->second;
-      Prices* bond = nullptr;
+      Reports& own = by_account.try_emplace(account->bytes(), none).first->second;
+      Reports* bond = nullptr;
       if (const std::optional<size_t> node =
               active.IndexOf(k().addresses->ToText(account->bytes()))) {
         bond = &by_bond_address.try_emplace(active.accounts()[*node]->bond_address.ToString(), none)
@@ -116,7 +131,7 @@ class PriceFeedQuorumBatchHandler : public Handler<MsgPriceFeedQuorumBatch> {
       for (size_t i = 0; i < symbols_.size(); ++i) {
         const CommonOraclePrice& rate = quorum.price_feed->rates[i];
         if (rate.amount == 0 || rate.decimals > kMostDecimals) continue;
-        own[i] = ToPrice(rate);
+        own[i] = Report(rate);
         if (bond != nullptr) (*bond)[i] = own[i];
       }
     }
@@ -134,7 +149,7 @@ class PriceFeedQuorumBatchHandler : public Handler<MsgPriceFeedQuorumBatch> {
         quorum.attestations.size() != 1 || IsBeforeBlock(ctx, feed.time)) {
       return std::nullopt;
     }
-    return VerifyAttestation(k(), active, Encode(feed), quorum.attestations.front());
+    return VerifyAttestation(k(), active, sdk::Sha256Of(Encode(feed)), quorum.attestations.front());
   }
 
   // `time` in milliseconds.
@@ -146,25 +161,25 @@ class PriceFeedQuorumBatchHandler : public Handler<MsgPriceFeedQuorumBatch> {
   }
 
   void SetPrice(const Context& ctx, const ActiveNodes& active, size_t symbol,
-                const sdk::StringMap<Prices>& by_account,
-                const sdk::StringMap<Prices>& by_bond_address) const {
+                const sdk::StringMap<Reports>& by_account,
+                const sdk::StringMap<Reports>& by_bond_address) const {
     // Accounts with a price, nodes or not, and nodes that get that of another node of their bond
     // address.
     size_t reporters = 0;
-    for (const auto& [account, prices] : by_account) {
-      if (prices[symbol] >= 0) ++reporters;
+    for (const auto& [account, reports] : by_account) {
+      if (!reports[symbol].IsEmpty()) ++reporters;
     }
     std::vector<Price> prices;
     for (const SharedNodeAccount& node : active.accounts()) {
       const auto own = by_account.find(node->node_address.bytes());
-      if (own != by_account.end() && own->second[symbol] >= 0) {
-        prices.push_back(own->second[symbol]);
+      if (own != by_account.end() && !own->second[symbol].IsEmpty()) {
+        prices.push_back(own->second[symbol].price());
         continue;
       }
       const auto other = by_bond_address.find(node->bond_address.ToString());
-      if (other == by_bond_address.end() || other->second[symbol] < 0) continue;
+      if (other == by_bond_address.end() || other->second[symbol].IsEmpty()) continue;
       ++reporters;
-      prices.push_back(other->second[symbol]);
+      prices.push_back(other->second[symbol].price());
     }
     if (!HasSuperMajority(reporters, active.size()) || prices.empty()) return;
 

@@ -175,12 +175,12 @@ class SolvencyQuorumHandler : public Handler<MsgSolvencyQuorum> {
     KEEPER_ASSIGN_OR_RETURN(const ActiveNodes active, ActiveNodes::Read(k(), ctx));
     const Solvency& solvency = *message.quo_solvency->solvency;
     KEEPER_ASSIGN_OR_RETURN(SolvencyVoter voter, GetVoter(k(), ctx, solvency));
-    const std::string sign_bytes = Encode(solvency);
+    const sdk::Sha256Digest signed_digest = sdk::Sha256Of(Encode(solvency));
     Error error;
     for (const Attestation* attestation :
          Deduplicate(message.quo_solvency->attestations, active.size())) {
       const std::optional<AccAddress> signer =
-          VerifyAttestation(k(), active, sign_bytes, *attestation);
+          VerifyAttestation(k(), active, signed_digest, *attestation);
       if (!signer) continue;
       error = ProcessAttestation(k(), ctx, solvency, *signer, active, false, &voter);
       if (error) break;

@@ -1,17 +1,16 @@
 #include "keeper/thorchain/state/node_accounts.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
-#include "keeper/sdk/string_map.h"
+#include "keeper/thorchain/decode_memo.h"
 #include "keeper/thorchain/state/pub_keys.h"
 #include "keeper/thorchain/state/slash_points.h"
 
 namespace blockreplay::keeper::thorchain {
 namespace {
-
-constexpr size_t kMostRemembered = 1 << 13;
 
 template <typename Accept>
 Result<NodeAccounts> ListValidators(const Keeper& k, const Context& ctx, Accept&& accept) {
@@ -26,28 +25,30 @@ Result<NodeAccounts> ListValidators(const Keeper& k, const Context& ctx, Accept&
   return accounts;
 }
 
+// The last list of active validators, for as long as no node account is written.
+struct ActiveValidators {
+  sdk::RangeStamp stamp;  // empty: there is none
+  sdk::Gas gas = 0;       // of reading it
+  SharedNodeAccounts accounts;
+};
+
 }  // namespace
 
 SharedNodeAccount DecodeNodeAccount(std::string_view bytes) {
-  thread_local sdk::StringMap<SharedNodeAccount> remembered;
-  const auto found = remembered.find(bytes);
-  if (found != remembered.end()) return found->second;
-  auto account = std::make_shared<NodeAccount>();
-  if (!Decode(bytes, account.get())) return nullptr;
-  if (remembered.size() >= kMostRemembered) remembered.clear();
-  return remembered.emplace(std::string(bytes), std::move(account)).first->second;
+  constexpr size_t kMostRemembered = 1 << 13;
+  return DecodeShared<Optimisation::kNodeAccountDecodes, kMostRemembered, NodeAccount>(bytes);
 }
 
 Result<SharedNodeAccount> ReadNodeAccount(const Keeper& k, const Context& ctx,
                                           const AccAddress& address) {
   const std::string key = StoreKey(kNodeAccountPrefix, ToText(k, address));
-  const sdk::KVStore store = k.kv(ctx);
-  if (!store.Has(key)) {
+  const std::optional<std::string_view> bytes = k.kv(ctx).GetIfHas(key);
+  if (!bytes) {
     auto account = std::make_shared<NodeAccount>();
     account->node_address = address;
     return SharedNodeAccount(std::move(account));
   }
-  SharedNodeAccount account = DecodeNodeAccount(*store.Get(key));
+  SharedNodeAccount account = DecodeNodeAccount(*bytes);
   if (account == nullptr) {
     return Error::New(sdk::StrCat("KVStore Error: Unmarshal kvstore: ", key));
   }
@@ -89,8 +90,29 @@ Result<NodeAccounts> ListValidatorsByStatus(const Keeper& k, const Context& ctx,
                         [status](const NodeAccount& account) { return account.status == status; });
 }
 
+Result<SharedNodeAccounts> ReadActiveValidators(const Keeper& k, const Context& ctx) {
+  thread_local ActiveValidators last;
+  // A meter with a limit has to run out at the same element.
+  const bool remember = IsOn(Optimisation::kActiveValidators) && ctx.gas_meter().infinite();
+  sdk::RangeStamp stamp;
+  if (remember) {
+    stamp =
+        ctx.stores()->store(kThorchainStore).StampOf(storage::KeyRange::Prefix(kNodeAccountPrefix));
+    if (stamp == last.stamp) {
+      ctx.gas_meter().Consume(last.gas, "ValuePerByte");
+      return last.accounts;
+    }
+  }
+  const sdk::Gas before = ctx.gas_meter().consumed();
+  KEEPER_ASSIGN_OR_RETURN(NodeAccounts read, ListValidatorsByStatus(k, ctx, NodeStatus::Active));
+  auto accounts = std::make_shared<const NodeAccounts>(std::move(read));
+  if (remember) last = {std::move(stamp), ctx.gas_meter().consumed() - before, accounts};
+  return accounts;
+}
+
 Result<NodeAccounts> ListActiveValidators(const Keeper& k, const Context& ctx) {
-  return ListValidatorsByStatus(k, ctx, NodeStatus::Active);
+  KEEPER_ASSIGN_OR_RETURN(const SharedNodeAccounts accounts, ReadActiveValidators(k, ctx));
+  return *accounts;
 }
 
 Result<NodeAccounts> ListValidatorsWithBond(const Keeper& k, const Context& ctx) {

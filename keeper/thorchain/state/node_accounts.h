@@ -14,6 +14,7 @@ inline constexpr std::string_view kNodeAccountPrefix = "node_account/";
 // Decoded once per stored value and shared; nobody changes it.
 using SharedNodeAccount = std::shared_ptr<const NodeAccount>;
 using NodeAccounts = std::vector<SharedNodeAccount>;
+using SharedNodeAccounts = std::shared_ptr<const NodeAccounts>;
 
 // The value of an element of an iterator over kNodeAccountPrefix; null if it is malformed.
 SharedNodeAccount DecodeNodeAccount(std::string_view bytes);
@@ -33,6 +34,9 @@ void SetNodeAccount(const Keeper& k, const Context& ctx, const NodeAccount& acco
 // Validators in the order of their keys. Reads all accounts.
 Result<NodeAccounts> ListValidatorsByStatus(const Keeper& k, const Context& ctx, NodeStatus status);
 Result<NodeAccounts> ListActiveValidators(const Keeper& k, const Context& ctx);
+// The same without the copy. Remembered until a node account is written: reading costs the same gas
+// again, but touches no account. The same list is the same object.
+Result<SharedNodeAccounts> ReadActiveValidators(const Keeper& k, const Context& ctx);
 Result<NodeAccounts> ListValidatorsWithBond(const Keeper& k, const Context& ctx);
 
 // ---- Without the store ----

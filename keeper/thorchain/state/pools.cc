@@ -3,25 +3,48 @@
 #include <algorithm>
 #include <string>
 
+#include "keeper/thorchain/decode_memo.h"
 #include "keeper/thorchain/state/mimir.h"
 
 namespace blockreplay::keeper::thorchain {
 
-Result<Pool> GetPool(const Keeper& k, const Context& ctx, const Asset& asset) {
-  Pool pool;
-  pool.status = PoolStatus::Available;
-  const Result<bool> found = GetRecord(k, ctx, StoreKey(kPoolPrefix, asset.ToString()), &pool);
-  if (!found.ok()) return found.error();
+namespace {
+
+constexpr size_t kMostRemembered = 1 << 12;
+
+}  // namespace
+
+Result<SharedPool> ReadPool(const Keeper& k, const Context& ctx, const Asset& asset) {
+  static const SharedPool none = [] {
+    auto pool = std::make_shared<Pool>();
+    pool->status = PoolStatus::Available;
+    return pool;
+  }();
+  Result<SharedPool> pool = ReadShared<Optimisation::kPoolDecodes, kMostRemembered, Pool>(
+      k, ctx, StoreKey(kPoolPrefix, asset.ToString()));
+  if (pool.ok() && *pool == nullptr) return none;
   return pool;
 }
 
-Result<std::vector<Pool>> GetPools(const Keeper& k, const Context& ctx) {
-  std::vector<Pool> pools;
+Result<Pool> GetPool(const Keeper& k, const Context& ctx, const Asset& asset) {
+  KEEPER_ASSIGN_OR_RETURN(const SharedPool pool, ReadPool(k, ctx, asset));
+  return *pool;
+}
+
+Result<std::vector<SharedPool>> ReadPools(const Keeper& k, const Context& ctx) {
+  std::vector<SharedPool> pools;
   for (sdk::GasIterator it = k.kv(ctx).IteratePrefix(kPoolPrefix); it.Valid(); it.Next()) {
-    if (!Decode(it.value(), &pools.emplace_back())) {
-      return Error::New("KVStore Error: Unmarsahl: pool");
-    }
+    pools.push_back(DecodeShared<Optimisation::kPoolDecodes, kMostRemembered, Pool>(it.value()));
+    if (pools.back() == nullptr) return Error::New("KVStore Error: Unmarsahl: pool");
   }
+  return pools;
+}
+
+Result<std::vector<Pool>> GetPools(const Keeper& k, const Context& ctx) {
+  KEEPER_ASSIGN_OR_RETURN(const std::vector<SharedPool> shared, ReadPools(k, ctx));
+  std::vector<Pool> pools;
+  pools.reserve(shared.size());
+  for (const SharedPool& pool : shared) pools.push_back(*pool);
   return pools;
 }
 
@@ -58,12 +81,12 @@ Uint RuneReimbursementForAssetWithdrawal(const Pool& pool, const Uint& asset) {
 
 std::vector<Asset> DollarAnchors(const Keeper& k, const Context& ctx) {
   std::vector<Asset> assets;
-  const Result<std::vector<Pool>> pools = GetPools(k, ctx);
+  const Result<std::vector<SharedPool>> pools = ReadPools(k, ctx);
   if (!pools.ok()) return assets;
-  for (const Pool& pool : *pools) {
-    std::string key = "TorAnchor-" + pool.asset.ToString();
+  for (const SharedPool& pool : *pools) {
+    std::string key = "TorAnchor-" + pool->asset.ToString();
     std::replace(key.begin(), key.end(), '.', '-');
-    if (GetMimir(k, ctx, key) > 0) assets.push_back(pool.asset);
+    if (GetMimir(k, ctx, key) > 0) assets.push_back(pool->asset);
   }
   return assets;
 }
@@ -72,9 +95,9 @@ Uint AnchorMedian(const Keeper& k, const Context& ctx, const std::vector<Asset>&
   std::vector<Uint> prices;
   for (const Asset& asset : assets) {
     if (IsGlobalTradingHalted(k, ctx) || IsChainTradingHalted(k, ctx, asset.chain)) continue;
-    const Result<Pool> pool = GetPool(k, ctx, asset);
-    if (!pool.ok() || pool->status != PoolStatus::Available) continue;
-    const Uint price = RuneValueInAsset(*pool, Uint(kDollarMulti * kOne));
+    const Result<SharedPool> pool = ReadPool(k, ctx, asset);
+    if (!pool.ok() || (*pool)->status != PoolStatus::Available) continue;
+    const Uint price = RuneValueInAsset(**pool, Uint(kDollarMulti * kOne));
     if (!price.IsZero()) prices.push_back(price);
   }
   return Median(std::move(prices));

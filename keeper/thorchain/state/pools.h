@@ -2,6 +2,7 @@
 
 // pool/
 
+#include <memory>
 #include <vector>
 
 #include "keeper/thorchain/keeper.h"
@@ -10,8 +11,14 @@ namespace blockreplay::keeper::thorchain {
 
 inline constexpr std::string_view kPoolPrefix = "pool/";
 
-// An empty pool, in status Available, if there is none.
+// Decoded once per stored value and shared; nobody changes it.
+using SharedPool = std::shared_ptr<const Pool>;
+
+// An empty pool, in status Available, if there is none. A copy of the caller's own.
 Result<Pool> GetPool(const Keeper& k, const Context& ctx, const Asset& asset);
+// The same reads without the copy.
+Result<SharedPool> ReadPool(const Keeper& k, const Context& ctx, const Asset& asset);
+Result<std::vector<SharedPool>> ReadPools(const Keeper& k, const Context& ctx);
 Result<std::vector<Pool>> GetPools(const Keeper& k, const Context& ctx);
 Error SetPool(const Keeper& k, const Context& ctx, const Pool& pool);
 bool PoolExists(const Keeper& k, const Context& ctx, const Asset& asset);

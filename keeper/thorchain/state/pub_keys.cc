@@ -3,6 +3,7 @@
 #include <string>
 
 #include "absl/container/flat_hash_map.h"
+#include "keeper/optimisations.h"
 #include "keeper/sdk/string_map.h"
 
 namespace blockreplay::keeper::thorchain {
@@ -25,6 +26,7 @@ Remembered<Value>& MemoryOf(const Network& network) {
 }  // namespace
 
 bool IsValidPubKey(const Keeper& k, std::string_view text) {
+  if (!IsOn(Optimisation::kBech32Texts)) return PubKey::Parse(text, k.network()).ok();
   Remembered<bool>& memory = MemoryOf<bool>(k.network());
   const auto found = memory.find(text);
   if (found != memory.end()) return found->second;
@@ -34,12 +36,13 @@ bool IsValidPubKey(const Keeper& k, std::string_view text) {
 }
 
 Result<AccAddress> ThorAddress(const Keeper& k, const PubKey& key) {
+  const bool remember = IsOn(Optimisation::kBech32Texts);
   Remembered<AccAddress>& memory = MemoryOf<AccAddress>(k.network());
   const auto found = memory.find(key.ToString());
-  if (found != memory.end()) return found->second;
+  if (found != memory.end() && remember) return found->second;
   const absl::StatusOr<AccAddress> address = key.GetThorAddress(k.network());
   if (!address.ok()) return Error::New(std::string(address.status().message()));
-  memory.emplace(key.ToString(), *address);
+  if (remember) memory.emplace(key.ToString(), *address);
   return *address;
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "keeper/thorchain/decode_memo.h"
 #include "keeper/thorchain/modules.h"
 #include "keeper/thorchain/state/mimir.h"
 #include "keeper/thorchain/state/pools.h"
@@ -21,13 +22,13 @@ class PoolCache {
   PoolCache(const Keeper& k, const Context& ctx) : k_(k), ctx_(ctx) {}
 
   // Null if it can't be read.
-  const Pool* Get(const Asset& asset) {
+  SharedPool Get(const Asset& asset) {
     for (const auto& [known, pool] : pools_) {
-      if (IsSame(known, asset)) return &pool;
+      if (IsSame(known, asset)) return pool;
     }
-    Result<Pool> pool = GetPool(k_, ctx_, asset.GetLayer1Asset());
+    Result<SharedPool> pool = ReadPool(k_, ctx_, asset.GetLayer1Asset());
     if (!pool.ok()) return nullptr;
-    return &pools_.emplace_back(asset, *std::move(pool)).second;
+    return pools_.emplace_back(asset, *std::move(pool)).second;
   }
 
  private:
@@ -38,10 +39,19 @@ class PoolCache {
 
   const Keeper& k_;
   const Context& ctx_;
-  std::vector<std::pair<Asset, Pool>> pools_;
+  std::vector<std::pair<Asset, SharedPool>> pools_;
 };
 
 }  // namespace
+
+Result<SharedTxOut> ReadTxOut(const Keeper& k, const Context& ctx, int64_t height) {
+  static const auto none = std::make_shared<const TxOut>();
+  constexpr size_t kMostRemembered = 1 << 12;
+  Result<SharedTxOut> tx_out =
+      ReadShared<Optimisation::kTxOutDecodes, kMostRemembered, TxOut>(k, ctx, TxOutKey(height));
+  if (tx_out.ok() && *tx_out == nullptr) return none;
+  return tx_out;
+}
 
 Result<TxOut> GetTxOut(const Keeper& k, const Context& ctx, int64_t height) {
   TxOut tx_out;
@@ -73,7 +83,7 @@ TxOutValue GetItemsValue(const Keeper& k, const Context& ctx, const TxOutItems& 
   const auto add = [&](const Coin& coin) {
     if (coin.IsRune()) {
       total.value += coin.amount;
-    } else if (const Pool* pool = pools.Get(coin.asset)) {
+    } else if (const SharedPool pool = pools.Get(coin.asset)) {
       total.value += AssetValueInRune(*pool, coin.amount);
     }
   };
@@ -86,8 +96,8 @@ TxOutValue GetItemsValue(const Keeper& k, const Context& ctx, const TxOutItems& 
 }
 
 Result<TxOutValue> GetTxOutValue(const Keeper& k, const Context& ctx, int64_t height) {
-  KEEPER_ASSIGN_OR_RETURN(const TxOut tx_out, GetTxOut(k, ctx, height));
-  return GetItemsValue(k, ctx, tx_out.tx_array);
+  KEEPER_ASSIGN_OR_RETURN(const SharedTxOut tx_out, ReadTxOut(k, ctx, height));
+  return GetItemsValue(k, ctx, tx_out->tx_array);
 }
 
 TxOutItems GetPendingOutbounds(const Keeper& k, const Context& ctx, const Asset& asset) {
@@ -97,13 +107,13 @@ TxOutItems GetPendingOutbounds(const Keeper& k, const Context& ctx, const Asset&
   TxOutItems pending;
   for (int64_t height = std::max<int64_t>(ctx.height() - period, 1); height <= ctx.height() + delay;
        ++height) {
-    Result<TxOut> tx_out = GetTxOut(k, ctx, height);
-    const bool empty = !tx_out.ok() || tx_out->tx_array.empty();
+    const Result<SharedTxOut> tx_out = ReadTxOut(k, ctx, height);
+    const bool empty = !tx_out.ok() || (*tx_out)->tx_array.empty();
     // Nothing is scheduled beyond the first empty height after the offset.
     if (empty && height > ctx.height() + offset) break;
     if (empty) continue;
-    for (TxOutItem& item : tx_out->tx_array) {
-      if (item.coin.asset == asset && item.out_hash.IsEmpty()) pending.push_back(std::move(item));
+    for (const TxOutItem& item : (*tx_out)->tx_array) {
+      if (item.coin.asset == asset && item.out_hash.IsEmpty()) pending.push_back(item);
     }
   }
   return pending;

@@ -2,6 +2,7 @@
 
 // txout/: what is scheduled to leave the vaults, by height.
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,8 +12,13 @@ namespace blockreplay::keeper::thorchain {
 
 using TxOutItems = std::vector<TxOutItem>;
 
-// Without items if there is none.
+// Decoded once per stored value and shared; nobody changes it.
+using SharedTxOut = std::shared_ptr<const TxOut>;
+
+// Without items if there is none. A copy of the caller's own.
 Result<TxOut> GetTxOut(const Keeper& k, const Context& ctx, int64_t height);
+// The same reads without the copy; an absent one is of height 0.
+Result<SharedTxOut> ReadTxOut(const Keeper& k, const Context& ctx, int64_t height);
 // Does nothing without items.
 void SetTxOut(const Keeper& k, const Context& ctx, const TxOut& tx_out);
 Error AppendTxOut(const Keeper& k, const Context& ctx, int64_t height, const TxOutItem& item);

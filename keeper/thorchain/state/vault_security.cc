@@ -22,8 +22,8 @@ Uint TotalBond(const Keeper& k, const Context& ctx, const Vault& vault) {
 // Zero if the pool can't be read.
 Uint ValueInRune(const Keeper& k, const Context& ctx, const Coin& coin) {
   if (coin.IsRune()) return coin.amount;
-  const Result<Pool> pool = GetPool(k, ctx, coin.asset);
-  return pool.ok() ? AssetValueInRune(*pool, coin.amount) : Uint();
+  const Result<SharedPool> pool = ReadPool(k, ctx, coin.asset);
+  return pool.ok() ? AssetValueInRune(**pool, coin.amount) : Uint();
 }
 
 Uint TotalValue(const Keeper& k, const Context& ctx, const Vault& vault, int64_t signing_period) {
@@ -33,9 +33,9 @@ Uint TotalValue(const Keeper& k, const Context& ctx, const Vault& vault, int64_t
   }
   for (int64_t height = std::max<int64_t>(ctx.height() - signing_period, 1); height <= ctx.height();
        ++height) {
-    const Result<TxOut> tx_out = GetTxOut(k, ctx, height);
+    const Result<SharedTxOut> tx_out = ReadTxOut(k, ctx, height);
     if (!tx_out.ok()) continue;
-    for (const TxOutItem& item : tx_out->tx_array) {
+    for (const TxOutItem& item : (*tx_out)->tx_array) {
       if (!item.out_hash.IsEmpty()) continue;
       const Result<Address> address = GetVaultAddress(k, vault, item.coin.asset.GetChain());
       if (!address.ok()) continue;

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "keeper/thorchain/decode_memo.h"
 #include "keeper/thorchain/state/pub_keys.h"
 
 namespace blockreplay::keeper::thorchain {
@@ -43,18 +44,28 @@ PubKey FindByEddsa(const Keeper& k, const Context& ctx, const PubKey& eddsa) {
 
 }  // namespace
 
-Result<Vault> GetVault(const Keeper& k, const Context& ctx, const PubKey& key) {
-  Vault vault;
-  KEEPER_ASSIGN_OR_RETURN(const bool found, GetRecord(k, ctx, VaultKey(key), &vault));
-  if (!found) {
+Result<SharedVault> ReadVault(const Keeper& k, const Context& ctx, const PubKey& key) {
+  constexpr size_t kMostRemembered = 1 << 9;
+  Result<SharedVault> vault =
+      ReadShared<Optimisation::kVaultDecodes, kMostRemembered, Vault>(k, ctx, VaultKey(key));
+  if (!vault.ok()) return vault;
+  if (*vault == nullptr) {
     const PubKey first = FindByEddsa(k, ctx, key);
-    if (!first.IsEmpty()) return GetVault(k, ctx, first);
+    if (!first.IsEmpty()) return ReadVault(k, ctx, first);
     return Error::Opaque(sdk::StrCat("vault with pubkey(", key.ToString(), ") doesn't exist"),
                          Error(kErrVaultNotFound));
   }
-  if (vault.pub_key.IsEmpty()) vault.pub_key = key;
-  if (vault.block_height == 0) vault.block_height = ctx.height();
-  return vault;
+  if (!(*vault)->pub_key.IsEmpty() && (*vault)->block_height != 0) return vault;
+  auto completed = std::make_shared<Vault>(**vault);
+  if (completed->pub_key.IsEmpty()) completed->pub_key = key;
+  if (completed->block_height == 0) completed->block_height = ctx.height();
+  return SharedVault(std::move(completed));
+}
+
+Result<Vault> GetVault(const Keeper& k, const Context& ctx, const PubKey& key) {
+  Result<SharedVault> vault = ReadVault(k, ctx, key);
+  if (!vault.ok()) return vault.error();
+  return **vault;
 }
 
 bool VaultExists(const Keeper& k, const Context& ctx, const PubKey& key) {
@@ -75,11 +86,12 @@ Error SetVault(const Keeper& k, const Context& ctx, const Vault& vault) {
 }
 
 Error DeleteVault(const Keeper& k, const Context& ctx, const PubKey& key) {
-  const Result<Vault> vault = GetVault(k, ctx, key);
-  if (!vault.ok()) return vault.error().Is(kErrVaultNotFound) ? Error() : vault.error();
-  if (HasFunds(*vault)) return Error::New("unable to delete vault: it still contains funds");
-  if (IsAsgard(*vault)) RemoveFromAsgardIndex(k, ctx, key);
-  DeleteKey(k, ctx, VaultKey(vault->pub_key));
+  const Result<SharedVault> read = ReadVault(k, ctx, key);
+  if (!read.ok()) return read.error().Is(kErrVaultNotFound) ? Error() : read.error();
+  const Vault& vault = **read;
+  if (HasFunds(vault)) return Error::New("unable to delete vault: it still contains funds");
+  if (IsAsgard(vault)) RemoveFromAsgardIndex(k, ctx, key);
+  DeleteKey(k, ctx, VaultKey(vault.pub_key));
   return {};
 }
 
@@ -90,20 +102,31 @@ void RemoveFromAsgardIndex(const Keeper& k, const Context& ctx, const PubKey& ke
   SetStrings(k, ctx, StoreKey(kAsgardIndexPrefix), *keys);
 }
 
-Result<Vaults> GetAsgardVaults(const Keeper& k, const Context& ctx) {
+Result<std::vector<SharedVault>> ReadAsgardVaults(const Keeper& k, const Context& ctx) {
   KEEPER_ASSIGN_OR_RETURN(const std::vector<std::string> keys, GetAsgardIndex(k, ctx));
-  Vaults vaults;
+  std::vector<SharedVault> vaults;
   vaults.reserve(keys.size());
   for (const std::string& key : keys) {
-    KEEPER_ASSIGN_OR_RETURN(Vault vault, GetVault(k, ctx, PubKey(key)));
-    if (IsAsgard(vault)) vaults.push_back(std::move(vault));
+    KEEPER_ASSIGN_OR_RETURN(SharedVault vault, ReadVault(k, ctx, PubKey(key)));
+    if (IsAsgard(*vault)) vaults.push_back(std::move(vault));
   }
   return vaults;
 }
 
+Result<Vaults> GetAsgardVaults(const Keeper& k, const Context& ctx) {
+  KEEPER_ASSIGN_OR_RETURN(const std::vector<SharedVault> shared, ReadAsgardVaults(k, ctx));
+  Vaults vaults;
+  vaults.reserve(shared.size());
+  for (const SharedVault& vault : shared) vaults.push_back(*vault);
+  return vaults;
+}
+
 Result<Vaults> GetAsgardVaultsByStatus(const Keeper& k, const Context& ctx, VaultStatus status) {
-  KEEPER_ASSIGN_OR_RETURN(Vaults vaults, GetAsgardVaults(k, ctx));
-  std::erase_if(vaults, [status](const Vault& vault) { return vault.status != status; });
+  KEEPER_ASSIGN_OR_RETURN(const std::vector<SharedVault> shared, ReadAsgardVaults(k, ctx));
+  Vaults vaults;
+  for (const SharedVault& vault : shared) {
+    if (vault->status == status) vaults.push_back(*vault);
+  }
   return vaults;
 }
 

@@ -2,6 +2,7 @@
 
 // vault/, vault_asgard_index/ and vault_asgard_eddsa_index/
 
+#include <memory>
 #include <vector>
 
 #include "keeper/thorchain/keeper.h"
@@ -13,9 +14,13 @@ inline constexpr std::string_view kVaultPrefix = "vault/";
 inline constexpr sdk::ErrorCode kErrVaultNotFound{"vault not found", 1, "vault not found"};
 
 using Vaults = std::vector<Vault>;
+// Decoded once per stored value and shared; nobody changes it.
+using SharedVault = std::shared_ptr<const Vault>;
 
-// By either of its two keys.
+// By either of its two keys. A copy of the caller's own.
 Result<Vault> GetVault(const Keeper& k, const Context& ctx, const PubKey& key);
+// The same reads without the copy.
+Result<SharedVault> ReadVault(const Keeper& k, const Context& ctx, const PubKey& key);
 bool VaultExists(const Keeper& k, const Context& ctx, const PubKey& key);
 Error SetVault(const Keeper& k, const Context& ctx, const Vault& vault);
 // An error if it holds funds; nothing if there is none.
@@ -25,6 +30,8 @@ void RemoveFromAsgardIndex(const Keeper& k, const Context& ctx, const PubKey& ke
 // In the order of the index, which is that of their creation.
 Result<Vaults> GetAsgardVaults(const Keeper& k, const Context& ctx);
 Result<Vaults> GetAsgardVaultsByStatus(const Keeper& k, const Context& ctx, VaultStatus status);
+// The same reads without the copies.
+Result<std::vector<SharedVault>> ReadAsgardVaults(const Keeper& k, const Context& ctx);
 
 // ---- Without the store ----
 
