@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "bench/allocation_counter.h"
+#include "bench/go_reporter.h"
 #include "blockreplay/v1/recording.pb.h"
 #include "keeper/gno/testing/native_chain.h"
 #include "keeper/gno/testing/recording_file.h"
@@ -243,48 +244,7 @@ void BM_Block100WithCommit2Threads(benchmark::State& state) {
 }
 BENCHMARK(BM_Block100WithCommit2Threads)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-// Prints "BenchmarkName <iterations> <ns> ns/op <bytes> B/op <allocations> allocs/op".
-class GoReporter : public benchmark::BenchmarkReporter {
- public:
-  bool ReportContext(const Context&) override { return true; }
-  void ReportRuns(const std::vector<Run>& runs) override {
-    for (const Run& run : runs) {
-      if (run.run_type != Run::RT_Iteration || run.iterations == 0) continue;
-      std::string name = run.run_name.function_name;
-      if (name.rfind("BM_", 0) == 0) name.erase(0, 3);
-      std::printf("Benchmark%s %lld %.1f ns/op", name.c_str(),
-                  static_cast<long long>(run.iterations),
-                  run.cpu_accumulated_time * 1e9 / static_cast<double>(run.iterations));
-      for (const char* counter : {"B/op", "allocs/op"}) {
-        const auto found = run.counters.find(counter);
-        if (found != run.counters.end()) std::printf(" %.1f %s", found->second.value, counter);
-      }
-      std::printf("\n");
-    }
-  }
-};
-
 }  // namespace
 }  // namespace blockreplay::keeper::gno
 
-int main(int argc, char** argv) {
-  bool go = false;
-  int kept = 1;
-  for (int i = 1; i < argc; ++i) {
-    if (std::string_view(argv[i]) == "--gotest") {
-      go = true;
-    } else {
-      argv[kept++] = argv[i];
-    }
-  }
-  argc = kept;
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
-  blockreplay::keeper::gno::GoReporter reporter;
-  if (go) {
-    benchmark::RunSpecifiedBenchmarks(&reporter);
-  } else {
-    benchmark::RunSpecifiedBenchmarks();
-  }
-  return 0;
-}
+int main(int argc, char** argv) { return blockreplay::bench::RunBenchmarks(argc, argv); }
