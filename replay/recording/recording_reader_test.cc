@@ -55,6 +55,17 @@ TEST_F(RecordingReaderTest, ReadsWhatWasWritten) {
   }
 }
 
+// Memos of other chains' transactions reach logs and events as they came.
+TEST_F(RecordingReaderTest, LogsAndEventsNeedNotBeUtf8) {
+  auto* result = blocks_[1].mutable_response()->add_tx_results();
+  result->set_log("memo \xff\xfe");
+  result->add_events()->add_attributes()->set_value("\xc3");
+  SetBlocks(blocks_);
+  const std::vector<v1::Block> read = ReadBlocks(copy_);
+  ASSERT_EQ(read.size(), 3u);
+  EXPECT_EQ(read[1].SerializeAsString(), blocks_[1].SerializeAsString());
+}
+
 TEST_F(RecordingReaderTest, ReadsPartsInOrder) {
   const std::string parts = dir_.Path("parts");
   CopyRecording(kWithSnapshot, parts, [](v1::Block*) {}, {.blocks_per_part = 3});
