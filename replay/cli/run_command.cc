@@ -189,7 +189,9 @@ void WriteReports(const RunOptions& options, const HostRecord& host, RunResult* 
   result->facts.exit_status = ending.exit_status;
   const nlohmann::json report = ReportToJson(result->facts, result->statistics, host);
   if (!options.report.empty()) {
-    if (absl::Status status = WriteFileAtomically(options.report, report.dump(1) + "\n");
+    if (absl::Status status = WriteFileAtomically(
+            options.report,
+            report.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
         !status.ok()) {
       result->problems.push_back(std::string(status.message()));
     }
