@@ -9,6 +9,7 @@
 #include "keeper/gno/address.h"
 #include "keeper/gno/amino.h"
 #include "keeper/gno/coins.h"
+#include "keeper/gno/consensus_params.h"
 #include "keeper/gno/genesis.h"
 #include "keeper/gno/params.h"
 #include "keeper/gno/pub_key.h"
