@@ -103,7 +103,11 @@ json ChangeSetToJson(const std::map<std::string, StoreWrites>& stores) {
 
 json PhasesToJson(const PhaseNanos& nanos) {
   json phases = json::object();
-  for (size_t i = 0; i < kPhaseCount; ++i) phases[kPhaseNames[i]] = Millis(nanos[i]);
+  for (size_t i = 0; i < kPhaseCount; ++i) {
+    // Only a mempool has it.
+    if (i == static_cast<size_t>(Phase::kCheckTx) && nanos[i] == 0) continue;
+    phases[kPhaseNames[i]] = Millis(nanos[i]);
+  }
   return phases;
 }
 
