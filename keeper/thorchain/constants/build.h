@@ -48,8 +48,7 @@ struct Build {
   std::span<const std::string_view> tcy_contracts;
   std::span<const WasmPermission> wasm_store;
   std::span<const WasmPermission> wasm_instantiate;
-  // Token addresses of an EVM chain, which a memo may shorten to their ends. Empty for mainnet,
-  // whose lists aren't part of this project.
+  // Token addresses of an EVM chain, which a memo may shorten to their ends; none for other chains.
   std::span<const std::string_view> (*token_addresses)(std::string_view chain);
 
   // The build that a manifest's `application` names: `build_tags` "mainnet" (or none) or
