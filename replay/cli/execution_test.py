@@ -346,6 +346,11 @@ class Gno(ExecutionTest):
                     self.assertEqual(report["execution"]["matched"], report["execution"]["native"] - differing)
                     shutil.rmtree(recording)
 
+    def test_bundles_are_refused_before_anything_is_done(self):
+        self.assertIn("--bundle is there for IAVL chains only",
+                      self.error_of("run", GNO, "--bundle", self.path("bundle"), "--db", self.path("db")))
+        self.assertFalse(os.path.exists(self.path("db")))
+
     def test_falsified_genesis_is_3(self):
         for mode in ("verify", "native"):
             recording = self.falsify(GNO, "genesis-write", 1)
