@@ -227,10 +227,11 @@ class Pages(unittest.TestCase):
         flame = self.driver.find_element(By.CLASS_NAME, "flame")
         frames = lambda: self.script("[...document.querySelectorAll('.flame g.frame')].map((g) => g.getAttribute('name'))")
         self.assertGreater(len(frames()), 20)
-        self.assertIn("phase: hash", frames())
+        # Executing transactions is most of the run; shorter phases may have no sample.
+        self.assertIn("phase: deliver_tx", frames())
         Select(self.driver.find_element(By.ID, "flame-root")).select_by_value("thread_role")
         self.assertIn("thread_role: main", frames())
-        self.assertNotIn("phase: hash", frames())
+        self.assertNotIn("phase: deliver_tx", frames())
         Select(self.driver.find_element(By.ID, "flame-root")).select_by_value("")
         self.assertNotIn("thread_role: main", frames())
         # The root is all that was sampled.
