@@ -1,12 +1,11 @@
 #include "keeper/thorchain/amino_json.h"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/escaping.h"
 #include "absl/time/time.h"
 #include "blockreplay/wire.pb.h"
 #include "common/common.pb.h"
@@ -31,15 +30,6 @@ using google::protobuf::MessageFactory;
 using google::protobuf::Reflection;
 
 std::string Quoted(std::string_view text) { return sdk::StrCat("\"", text, "\""); }
-
-std::string Base64(std::string_view bytes) {
-  std::string out(4 * ((bytes.size() + 2) / 3) + 1, '\0');
-  const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()),
-                                   reinterpret_cast<const unsigned char*>(bytes.data()),
-                                   static_cast<int>(bytes.size()));
-  out.resize(static_cast<size_t>(size));
-  return out;
-}
 
 // Length of the UTF-8 sequence at the front; 0 if there is none.
 size_t SequenceLength(std::string_view text) {
@@ -195,7 +185,7 @@ class Writer {
     } else if (type == "AccAddress") {
       out_ += JsonText(AccAddress(value).ToString(network_));
     } else if (field.type() == FieldDescriptor::TYPE_BYTES) {
-      out_ += Quoted(Base64(value));
+      out_ += Quoted(absl::Base64Escape(value));
     } else {
       out_ += JsonText(value);
     }

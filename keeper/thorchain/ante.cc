@@ -1,12 +1,11 @@
 #include "keeper/thorchain/ante.h"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
 #include <array>
 #include <optional>
 #include <variant>
 
+#include "absl/strings/escaping.h"
 #include "keeper/sdk/int.h"
 #include "keeper/sdk/pub_key.h"
 #include "keeper/thorchain/amino_json.h"
@@ -131,15 +130,6 @@ size_t CountSetBits(const CompactBitArray& bits) {
   return set;
 }
 
-std::string Base64(std::string_view bytes) {
-  std::string out(4 * ((bytes.size() + 2) / 3) + 1, '\0');
-  const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()),
-                                   reinterpret_cast<const unsigned char*>(bytes.data()),
-                                   static_cast<int>(bytes.size()));
-  out.resize(static_cast<size_t>(size));
-  return out;
-}
-
 // All single signatures; behind those of a multisignature, its aggregate.
 Error AppendRawSignatures(const Signature& signature, std::vector<std::string>* out) {
   if (signature.kind == Signature::Kind::kNone) return Error::New("got empty SignatureData");
@@ -245,7 +235,8 @@ class SignatureChecks {
       std::vector<std::string> raw;
       KEEPER_RETURN_IF_ERROR(AppendRawSignatures(signatures_[i], &raw));
       for (const std::string& signature : raw) {
-        events.emplace_back("tx", std::vector<sdk::Attribute>{{"signature", Base64(signature)}});
+        events.emplace_back(
+            "tx", std::vector<sdk::Attribute>{{"signature", absl::Base64Escape(signature)}});
       }
     }
     ctx_.events().Emit(std::move(events));
