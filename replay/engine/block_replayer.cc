@@ -4,28 +4,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "profiling/labels.h"
 #include "replay/engine/apply_executor.h"
+#include "replay/stats/phase_scope.h"
 #include "replay/verify/results_hash.h"
 
 namespace blockreplay::replay {
 namespace {
-
-// Time and profile samples go to one phase until the scope closes.
-class PhaseScope {
- public:
-  PhaseScope(PhaseClock* clock, Phase phase, profiling::LabelId label)
-      : clock_(clock), label_(profiling::LabelKey::kPhase, label) {
-    clock_->Enter(phase);
-  }
-  ~PhaseScope() { clock_->Enter(Phase::kOther); }
-  PhaseScope(const PhaseScope&) = delete;
-  PhaseScope& operator=(const PhaseScope&) = delete;
-
- private:
-  PhaseClock* clock_;
-  profiling::ScopedLabel label_;
-};
 
 std::string RawHash(const storage::CommitInfo& info) {
   const storage::Hash hash = storage::AppHash(info);
@@ -64,9 +48,6 @@ BlockReplayer::BlockReplayer(storage::Multistore* multistore, int64_t repeat, Ph
 
 absl::StatusOr<BlockReplayer::Outcome> BlockReplayer::Replay(const v1::Block& block,
                                                              const std::string* final_app_hash) {
-  static const profiling::LabelId kApply = profiling::InternLabel("apply");
-  static const profiling::LabelId kHash = profiling::InternLabel("hash");
-  static const profiling::LabelId kCommit = profiling::InternLabel("commit");
   const auto located = [&](const absl::Status& status) {
     return absl::Status(status.code(),
                         absl::StrCat("block ", block.height(), ": ", status.message()));
@@ -79,7 +60,7 @@ absl::StatusOr<BlockReplayer::Outcome> BlockReplayer::Replay(const v1::Block& bl
       if (absl::Status status = verifier_->Verify(block); !status.ok()) return located(status);
     }
     {
-      const PhaseScope phase(clock_, Phase::kApply, kApply);
+      const PhaseScope phase(clock_, Phase::kApply);
       const bool recorded_order = genesis_in_recorded_order_ && block.has_init_chain();
       const bool native = verifier_ != nullptr && verifier_->native();
       if (absl::Status status = native           ? verifier_->ApplyWrites()
@@ -97,7 +78,7 @@ absl::StatusOr<BlockReplayer::Outcome> BlockReplayer::Replay(const v1::Block& bl
     storage::CommitInfo previous;
     std::swap(previous, outcome.commit_info);
     {
-      const PhaseScope phase(clock_, Phase::kHash, kHash);
+      const PhaseScope phase(clock_, Phase::kHash);
       absl::StatusOr<storage::CommitInfo> info = multistore_->WorkingCommit(time);
       if (!info.ok()) return located(info.status());
       outcome.commit_info = *std::move(info);
@@ -112,7 +93,7 @@ absl::StatusOr<BlockReplayer::Outcome> BlockReplayer::Replay(const v1::Block& bl
       return outcome;
     }
     if (i + 1 < repeat_) {
-      const PhaseScope phase(clock_, Phase::kCommit, kCommit);
+      const PhaseScope phase(clock_, Phase::kCommit);
       if (absl::Status status = multistore_->Rollback(); !status.ok()) return located(status);
     }
   }
@@ -125,7 +106,7 @@ absl::StatusOr<BlockReplayer::Outcome> BlockReplayer::Replay(const v1::Block& bl
     outcome.mismatch->actual = outcome.app_hash;
   }
   if (outcome.mismatch) return outcome;
-  const PhaseScope phase(clock_, Phase::kCommit, kCommit);
+  const PhaseScope phase(clock_, Phase::kCommit);
   if (absl::Status status = multistore_->Commit(); !status.ok()) return located(status);
   return outcome;
 }

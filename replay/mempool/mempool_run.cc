@@ -25,6 +25,7 @@
 #include "replay/recording/sha256.h"
 #include "replay/report/csv.h"
 #include "replay/report/version.h"
+#include "replay/stats/phase_scope.h"
 #include "replay/verify/block_verifier.h"
 #include "storage/multistore/worker_pool.h"
 
@@ -32,24 +33,6 @@ namespace blockreplay::replay {
 namespace {
 
 std::string RawHash(const storage::Hash& hash) { return {hash.begin(), hash.end()}; }
-
-// One phase's time and samples.
-class PhaseScope {
- public:
-  PhaseScope(PhaseClock* clock, Phase phase)
-      : clock_(clock),
-        label_(profiling::LabelKey::kPhase,
-               profiling::InternLabel(kPhaseNames[static_cast<size_t>(phase)])) {
-    clock_->Enter(phase);
-  }
-  ~PhaseScope() { clock_->Enter(Phase::kOther); }
-  PhaseScope(const PhaseScope&) = delete;
-  PhaseScope& operator=(const PhaseScope&) = delete;
-
- private:
-  PhaseClock* clock_;
-  profiling::ScopedLabel label_;
-};
 
 class MempoolRunner {
  public:
