@@ -25,7 +25,7 @@ BLOCKREPLAY_PACKAGES=(
 )
 
 # What scripts/perf needs besides: statistics.
-BLOCKREPLAY_PERF_PACKAGES=(python3-scipy python3-numpy)
+BLOCKREPLAY_PERF_PACKAGES=(python3-scipy python3-statsmodels python3-numpy)
 
 # What their tests exercise: job arrays on a Slurm of one machine, and GNU parallel. Tests of Slurm are skipped without.
 BLOCKREPLAY_PERF_TEST_PACKAGES=(slurm-wlm munge parallel)

@@ -4,7 +4,7 @@
 # shellcheck source=scripts/lib/common.sh
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-# SciPy is a Debian package, so it is there for Debian's interpreter, whatever python3 comes first in PATH.
+# SciPy and statsmodels are Debian packages, so they are there for Debian's interpreter, whatever python3 comes first in PATH.
 BLOCKREPLAY_PYTHON=${BLOCKREPLAY_PYTHON:-/usr/bin/python3}
 
 # run_perf MODULE ARGUMENT...: does not return.
@@ -12,8 +12,8 @@ run_perf() {
   local module=$1 here
   shift
   here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../perf" && pwd)
-  "$BLOCKREPLAY_PYTHON" -c 'import scipy' 2>/dev/null ||
-    die "$BLOCKREPLAY_PYTHON has no SciPy: install ${BLOCKREPLAY_PERF_PACKAGES[*]} (apt-get install)"
+  "$BLOCKREPLAY_PYTHON" -c 'import scipy, statsmodels' 2>/dev/null ||
+    die "$BLOCKREPLAY_PYTHON lacks SciPy or statsmodels: install ${BLOCKREPLAY_PERF_PACKAGES[*]} (apt-get install)"
   # Numbers of a few runs need no threads, and these would show up in what is measured.
   export OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
   PYTHONPATH=$here exec "$BLOCKREPLAY_PYTHON" -m "blockreplay_perf.$module" "$@"

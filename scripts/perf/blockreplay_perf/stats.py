@@ -1,4 +1,4 @@
-"""Statistics of paired runs, through SciPy.
+"""Statistics of paired runs, through SciPy and statsmodels.
 
 The unit of everything is a run, never a block: blocks of one run share its machine, its memory
 layout and its compactions, so they are one observation, not thousands.
@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy import optimize, stats
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.power import TTestPower
 
 CONFIDENCE = 0.95
 ALPHA = 1 - CONFIDENCE
@@ -124,32 +126,19 @@ def mann_whitney(base: Sequence[float], candidate: Sequence[float]) -> float:
 def detectable_effect(deltas: Sequence[float]) -> float:
     """The smallest true mean of the deltas that a two-sided paired t-test of as many pairs, with the
     same spread, finds at level ALPHA with probability POWER."""
-    pairs = len(deltas)
     spread = float(np.std(deltas, ddof=1))
     if spread == 0:
         return 0.0
-    freedom = pairs - 1
-    # The square of Student's t is F, which SciPy evaluates stably where its noncentral t gives up.
-    critical = float(stats.t.ppf(1 - ALPHA / 2, freedom)) ** 2
-
-    def missing_power(noncentrality: float) -> float:
-        with np.errstate(divide="ignore"):
-            return float(stats.ncf.sf(critical, 1, freedom, noncentrality**2)) - POWER
-
-    high = 1.0
-    while missing_power(high) < 0:
-        high *= 2
-    return float(optimize.brentq(missing_power, 1e-9, high)) * spread / math.sqrt(pairs)
+    with warnings.catch_warnings():
+        # Of SciPy's noncentral t, far outside of where the solution is.
+        warnings.simplefilter("ignore")
+        effect = TTestPower().solve_power(nobs=len(deltas), alpha=ALPHA, power=POWER)
+    return float(effect) * spread
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
     """Adjusted p-values by Holm's step-down method, in the order given."""
-    p = np.asarray(p_values, dtype=float)
-    order = np.argsort(p, kind="stable")
-    steps = p[order] * (len(p) - np.arange(len(p)))
-    adjusted = np.empty_like(p)
-    adjusted[order] = np.minimum(1, np.maximum.accumulate(steps))
-    return [float(value) for value in adjusted]
+    return [float(p) for p in multipletests(p_values, method="holm")[1]]
 
 
 def compare(metric: str, base: Sequence[float], candidate: Sequence[float],
