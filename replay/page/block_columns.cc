@@ -49,7 +49,7 @@ json NumberOf(std::string_view text) {
 
 }  // namespace
 
-absl::StatusOr<json> BlockColumns(std::string_view csv, size_t max_rows) {
+absl::StatusOr<BlockColumns> ReadBlockColumns(std::string_view csv, size_t max_rows) {
   std::string_view header = TakeUntil(&csv, '\n');
   // By field: the column that it goes into, or none.
   std::vector<std::string> names;
@@ -84,10 +84,12 @@ absl::StatusOr<json> BlockColumns(std::string_view csv, size_t max_rows) {
       columns[i].push_back(std::move(number));
     }
   }
-  json result = json::object();
+  BlockColumns result;
+  result.columns = json::object();
   for (size_t i = 0; i < names.size(); ++i) {
-    if (!names[i].empty()) result[names[i]] = std::move(columns[i]);
+    if (!names[i].empty()) result.columns[names[i]] = std::move(columns[i]);
   }
+  result.rows_left_out = static_cast<size_t>(std::count(csv.begin(), csv.end(), '\n'));
   return result;
 }
 

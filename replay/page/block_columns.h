@@ -8,10 +8,16 @@
 
 namespace blockreplay::replay {
 
-// The rows of --csv as columns of numbers by name, for the page's plots: {"height": [101, 102, …],
-// …}. Columns that are no numbers (hashes) are left out, rows after `max_rows` too. InvalidArgument
-// with the line where the text is something else.
+// Rows of --csv, for the page's plots.
+struct BlockColumns {
+  // By name: {"height": [101, 102, …], …}. Columns that are no numbers (hashes) are left out.
+  nlohmann::json columns;
+  // Rows after the first `max_rows`, which a page would be too big with.
+  size_t rows_left_out = 0;
+};
+
 inline constexpr size_t kMaxPageRows = 200'000;
-absl::StatusOr<nlohmann::json> BlockColumns(std::string_view csv, size_t max_rows = kMaxPageRows);
+// InvalidArgument with the line where the text is something else.
+absl::StatusOr<BlockColumns> ReadBlockColumns(std::string_view csv, size_t max_rows = kMaxPageRows);
 
 }  // namespace blockreplay::replay

@@ -107,15 +107,16 @@ absl::StatusOr<std::string> RenderPage(absl::Span<const PageRun> runs,
       return absl::Status(status.code(), absl::StrCat(run.name, ": ", status.message()));
     };
     if (absl::Status status = CheckReport(run.report); !status.ok()) return located(status);
-    json blocks = nullptr;
+    BlockColumns blocks;
     if (!run.csv.empty()) {
-      absl::StatusOr<json> columns = BlockColumns(run.csv);
+      absl::StatusOr<BlockColumns> columns = ReadBlockColumns(run.csv);
       if (!columns.ok()) return located(columns.status());
       blocks = *std::move(columns);
     }
     run_data.push_back({{"name", run.name},
                         {"report", run.report},
-                        {"blocks", std::move(blocks)},
+                        {"blocks", std::move(blocks.columns)},
+                        {"blocks_left_out", blocks.rows_left_out},
                         {"profiles", ProfilesToJson(run.profiles)}});
   }
   json data = {{"tool", tool}, {"runs", std::move(run_data)}, {"beside", nullptr}};

@@ -35,13 +35,20 @@ std::string Row(int height, const std::string& block_ms) {
 }
 
 TEST(BlockColumnsTest, RowsBecomeColumnsOfNumbers) {
-  const auto columns = BlockColumns(kHeader + Row(7, "1.500000") + Row(8, "2.25"));
-  ASSERT_TRUE(columns.ok()) << columns.status();
-  EXPECT_EQ(columns->at("height").dump(), "[7,8]");
-  EXPECT_EQ(columns->at("block_ms").dump(), "[1.5,2.25]");
-  EXPECT_EQ(columns->at("rss_bytes").dump(), "[3000000,3000000]");
-  EXPECT_FALSE(columns->contains("app_hash"));
-  EXPECT_EQ(BlockColumns(kHeader + Row(7, "1") + Row(8, "2"), 1)->at("height").dump(), "[7]");
+  const auto blocks = ReadBlockColumns(kHeader + Row(7, "1.500000") + Row(8, "2.25"));
+  ASSERT_TRUE(blocks.ok()) << blocks.status();
+  EXPECT_EQ(blocks->columns.at("height").dump(), "[7,8]");
+  EXPECT_EQ(blocks->columns.at("block_ms").dump(), "[1.5,2.25]");
+  EXPECT_EQ(blocks->columns.at("rss_bytes").dump(), "[3000000,3000000]");
+  EXPECT_FALSE(blocks->columns.contains("app_hash"));
+  EXPECT_EQ(blocks->rows_left_out, 0);
+}
+
+TEST(BlockColumnsTest, TellsHowManyRowsItLeavesOut) {
+  const auto blocks = ReadBlockColumns(kHeader + Row(7, "1") + Row(8, "2") + Row(9, "3"), 1);
+  ASSERT_TRUE(blocks.ok()) << blocks.status();
+  EXPECT_EQ(blocks->columns.at("height").dump(), "[7]");
+  EXPECT_EQ(blocks->rows_left_out, 2);
 }
 
 TEST(BlockColumnsTest, RefusesOtherText) {
@@ -53,7 +60,7 @@ TEST(BlockColumnsTest, RefusesOtherText) {
            {good + "1,2,3\n", "line 3 does not have 25 fields"},
            {good + Row(8, "1,1"), "line 3"},
            {good + "\n", "line 3 does not have 25 fields"}}) {
-    const auto columns = BlockColumns(text);
+    const auto columns = ReadBlockColumns(text);
     EXPECT_THAT(std::string(columns.status().message()), HasSubstr(message));
   }
 }

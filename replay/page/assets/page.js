@@ -304,6 +304,10 @@
     const element = section('blocks', 'Block time over height',
         'Every dot is a block; the lines are percentiles of neighbouring blocks (nearest rank). Below, the mean of each phase, stacked.', 'Block time');
     if (!plotRuns.length) return void element.append(el('p', {class: 'note'}, 'No rows of blocks: replay with --csv FILE, or with --html directly.'));
+    for (const {run, blocks} of plotRuns.filter(({run}) => run.blocks_left_out > 0)) {
+      element.append(el('p', {class: 'note'}, `${run.name}: rows after height ${blocks.height.at(-1).toLocaleString('en-US')} are not drawn: `
+          + `${run.blocks_left_out.toLocaleString('en-US')} of them. Plot a shard, or the CSV, to see them.`));
+    }
     const prepared = plotRuns.map(({i, blocks}) => {
       const buckets = bucketsOf(blocks, PAIR ? 110 : 180);
       const times = buckets.map(([begin, end]) => blocks.block_ms.slice(begin, end).sort((a, b) => a - b));
