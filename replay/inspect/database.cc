@@ -8,8 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
 #include "replay/recording/file_io.h"
-#include "storage/kv/leveldb_source.h"
-#include "storage/kv/rocksdb_engine.h"
+#include "storage/kv/read_only.h"
 
 namespace blockreplay::replay {
 namespace {
@@ -21,21 +20,11 @@ bool Exists(const fs::path& path) {
   return fs::exists(path, ignored);
 }
 
-// RocksDB and LevelDB share CURRENT and MANIFEST; only RocksDB writes an OPTIONS file.
-bool IsRocksDb(const fs::path& path) {
-  std::error_code error;
-  for (auto it = fs::directory_iterator(path, error); !error && it != fs::directory_iterator();
-       it.increment(error)) {
-    if (it->path().filename().string().starts_with("OPTIONS-")) return true;
-  }
-  return false;
-}
-
 absl::StatusOr<std::string> FindDatabase(const std::string& path) {
   const fs::path base(path);
   for (const fs::path& candidate :
        {base, base / "application.db", base / "data" / "application.db"}) {
-    if (Exists(candidate / "CURRENT")) return candidate.string();
+    if (storage::LooksLikeDatabase(candidate.string())) return candidate.string();
   }
   if (!Exists(base)) return absl::NotFoundError(absl::StrCat(path, " does not exist"));
   return absl::NotFoundError(
@@ -78,20 +67,9 @@ absl::StatusOr<InspectedDatabase> InspectedDatabase::Open(const std::string& pat
   InspectedDatabase database;
   database.path_ = path;
   database.chain_id_ = ChainIdOf(*found);
-  if (IsRocksDb(*found)) {
-    storage::RocksDbOptions options;
-    options.create_if_missing = false;
-    options.read_only = true;
-    absl::StatusOr<std::unique_ptr<storage::RocksDbEngine>> engine =
-        storage::RocksDbEngine::Open(*found, options);
-    if (!engine.ok()) return engine.status();
-    database.reader_ = *std::move(engine);
-  } else {
-    absl::StatusOr<std::unique_ptr<storage::LeveldbSource>> source =
-        storage::LeveldbSource::Open(*found);
-    if (!source.ok()) return source.status();
-    database.reader_ = *std::move(source);
-  }
+  absl::StatusOr<std::unique_ptr<storage::Reader>> reader = storage::OpenReadOnly(*found);
+  if (!reader.ok()) return reader.status();
+  database.reader_ = *std::move(reader);
   // Later ones than the last are left over from a rollback.
   absl::StatusOr<std::unique_ptr<storage::MultistoreView>> last =
       storage::MultistoreView::Open(database.reader_.get(), 0);

@@ -1,6 +1,5 @@
 #include "storage/kv/leveldb_source.h"
 
-#include <fcntl.h>
 #include <leveldb/cache.h>
 #include <leveldb/db.h>
 #include <leveldb/env.h>
@@ -8,7 +7,6 @@
 #include <leveldb/options.h>
 #include <leveldb/slice.h>
 #include <leveldb/status.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -27,6 +25,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "storage/kv/directory_lock.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define BLOCKREPLAY_LEAKS_ARE_CHECKED
@@ -86,60 +85,6 @@ absl::Status FromLevelDb(const leveldb::Status& status, const std::string& doing
 
 bool IsTable(const std::string& name) {
   return absl::EndsWith(name, ".ldb") || absl::EndsWith(name, ".sst");
-}
-
-class FileDescriptor {
- public:
-  FileDescriptor() = default;
-  explicit FileDescriptor(int fd) : fd_(fd) {}
-  FileDescriptor(FileDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~FileDescriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_ = -1;
-};
-
-// Takes shared locks of both kinds, so that neither goleveldb (flock) nor LevelDB (fcntl) is using
-// the directory or starts to. An open file description's lock, because one of the process would be
-// lost when any other descriptor of the file is closed.
-absl::StatusOr<FileDescriptor> LockShared(const std::string& path) {
-  const std::string name = path + "/LOCK";
-  FileDescriptor file(open(name.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.get() < 0) {
-    if (errno == ENOENT) return file;  // never opened since it was copied here; must not write
-    return ErrnoStatus(errno, absl::StrCat("cannot open ", name));
-  }
-  const auto in_use = [&path](const std::string& by) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("cannot open LevelDB database ", path, ": it is in use by ", by,
-                     "; stop that process, or copy the directory and read the copy"));
-  };
-  struct flock lock{};
-  lock.l_type = F_RDLCK;
-  lock.l_whence = SEEK_SET;
-  if (fcntl(file.get(), F_OFD_SETLK, &lock) != 0) {
-    if (errno != EAGAIN && errno != EACCES) {
-      return ErrnoStatus(errno, absl::StrCat("cannot lock ", name));
-    }
-    struct flock holder{};
-    holder.l_type = F_RDLCK;
-    holder.l_whence = SEEK_SET;
-    const bool known = fcntl(file.get(), F_GETLK, &holder) == 0 && holder.l_type != F_UNLCK;
-    return in_use(known && holder.l_pid > 0 ? absl::StrCat("process ", holder.l_pid)
-                                            : "another process");
-  }
-  if (flock(file.get(), LOCK_SH | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) return ErrnoStatus(errno, absl::StrCat("cannot lock ", name));
-    return in_use("another process (a node?)");
-  }
-  return file;
 }
 
 // What LevelDB sees: the files of the private directory and, for the tables in `borrowed`, those of
@@ -416,7 +361,7 @@ class LeveldbSource::Impl {
 
   std::string path;
   std::string private_dir;
-  FileDescriptor lock;
+  DirectoryLock lock;
   std::unique_ptr<PrivateEnv> env;
   std::unique_ptr<leveldb::Cache> cache;
   std::unique_ptr<leveldb::DB> db;
@@ -434,7 +379,7 @@ absl::StatusOr<std::unique_ptr<LeveldbSource>> LeveldbSource::Open(
   auto impl = std::make_unique<Impl>();
   impl->path = path;
   if (!options.allow_in_use) {
-    absl::StatusOr<FileDescriptor> lock = LockShared(path);
+    absl::StatusOr<DirectoryLock> lock = DirectoryLock::TakeShared(path);
     if (!lock.ok()) return lock.status();
     impl->lock = std::move(*lock);
   }
