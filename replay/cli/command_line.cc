@@ -58,6 +58,7 @@ int RunCommandLine(int argc, char** argv) {
   AddCheckCommand(&app, &selected);
   AddDiffCommand(&app, &selected);
   AddExportCommand(&app, &selected);
+  AddImportCommand(&app, &selected);
   AddReportCommand(&app, &selected);
   AddProfileCommand(&app, &selected);
 

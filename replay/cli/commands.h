@@ -17,6 +17,7 @@ void AddInfoCommand(CLI::App* app, Command* selected);
 void AddCheckCommand(CLI::App* app, Command* selected);
 void AddDiffCommand(CLI::App* app, Command* selected);
 void AddExportCommand(CLI::App* app, Command* selected);
+void AddImportCommand(CLI::App* app, Command* selected);
 void AddReportCommand(CLI::App* app, Command* selected);
 void AddProfileCommand(CLI::App* app, Command* selected);
 // `instructions` may be null and must outlive the command, as must nothing else.

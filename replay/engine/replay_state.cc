@@ -31,9 +31,11 @@ absl::StatusOr<std::unique_ptr<storage::Multistore>> RestoreBase(
   if (!snapshot.ok()) return snapshot.status();
   storage::RestoreOptions options;
   options.multistore = plan.multistore;
-  options.expected_app_hash.emplace();
-  std::copy(plan.manifest.base->app_hash.begin(), plan.manifest.base->app_hash.end(),
-            options.expected_app_hash->begin());
+  // Empty where it is not known yet.
+  if (const std::string& expected = plan.manifest.base->app_hash; !expected.empty()) {
+    options.expected_app_hash.emplace();
+    std::copy(expected.begin(), expected.end(), options.expected_app_hash->begin());
+  }
   options.progress = progress;
   return storage::RestoreSnapshot(engine, *snapshot, options);
 }

@@ -142,6 +142,12 @@ absl::Status CheckExecution(const RunOptions& options, const Manifest& manifest)
 
 }  // namespace
 
+void ShareCache(int64_t cache_mb, RunPlan* plan) {
+  const size_t cache_bytes = static_cast<size_t>(cache_mb) << 20;
+  plan->database_memory_bytes = cache_bytes / kDatabaseShare;
+  plan->multistore.cache_bytes = cache_bytes - plan->database_memory_bytes;
+}
+
 absl::StatusOr<RunPlan> PlanRun(const RunOptions& options) {
   if (absl::Status status = CheckOptions(options); !status.ok()) return status;
   absl::StatusOr<std::optional<double>> pace = Pacer::ParseFactor(options.pace);
@@ -192,9 +198,7 @@ absl::StatusOr<RunPlan> PlanRun(const RunOptions& options) {
   multistore.keep_recent = keep_recent;
   multistore.copy_on_write = options.repeat_block > 1;
   multistore.threads = plan.threads;
-  const size_t cache_bytes = static_cast<size_t>(options.cache_mb) << 20;
-  plan.database_memory_bytes = cache_bytes / kDatabaseShare;
-  multistore.cache_bytes = cache_bytes - plan.database_memory_bytes;
+  ShareCache(options.cache_mb, &plan);
   return plan;
 }
 

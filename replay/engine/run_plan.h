@@ -30,4 +30,7 @@ struct RunPlan {
 // and snapshot, output paths, disk space.
 absl::StatusOr<RunPlan> PlanRun(const RunOptions& options);
 
+// Divides --cache-mb between the plan's database and the nodes that its trees keep in memory.
+void ShareCache(int64_t cache_mb, RunPlan* plan);
+
 }  // namespace blockreplay::replay

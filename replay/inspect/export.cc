@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "blockreplay/v1/recording.pb.h"
 #include "nlohmann/json.hpp"
+#include "replay/inspect/change_set.h"
 #include "replay/recording/file_io.h"
 #include "replay/recording/recording_writer.h"
 #include "storage/multistore/snapshot.h"
@@ -81,45 +82,6 @@ class LineSink {
   std::string buffer_;
 };
 
-void AddWrite(const std::string& store, std::string_view key,
-              const std::optional<std::string_view>& value, v1::Block* block) {
-  cosmos::store::v1beta1::StoreKVPair* write = block->add_change_set();
-  write->set_store_key(store);
-  write->set_key(std::string(key));
-  if (value) {
-    write->set_value(std::string(*value));
-  } else {
-    write->set_delete_(true);
-  }
-}
-
-// What version `after` changed in each store. Without a version before it, everything in it is new.
-absl::Status AddChanges(MultistoreView* before, MultistoreView* after, v1::Block* block) {
-  for (const storage::StoreInfo& info : after->commit_info().stores) {
-    absl::StatusOr<const storage::iavl::View*> to = after->store(info.name);
-    if (!to.ok()) return to.status();
-    absl::Status status;
-    if (before == nullptr || before->commit_info().Find(info.name) == nullptr) {
-      status =
-          (*to)->ForEachLeafSince(0, [&](std::string_view key, std::string_view value, int64_t) {
-            AddWrite(info.name, key, value, block);
-            return absl::OkStatus();
-          });
-    } else {
-      absl::StatusOr<const storage::iavl::View*> from = before->store(info.name);
-      if (!from.ok()) return from.status();
-      status = storage::iavl::DiffLeaves(**from, **to,
-                                         [&](std::string_view key, std::optional<std::string_view>,
-                                             std::optional<std::string_view> value) {
-                                           AddWrite(info.name, key, value, block);
-                                           return absl::OkStatus();
-                                         });
-    }
-    if (!status.ok()) return status;
-  }
-  return absl::OkStatus();
-}
-
 void AddCommitInfo(const storage::CommitInfo& info, v1::Block* block) {
   block->mutable_commit_info()->ParseFromString(storage::EncodeCommitInfo(info));
   block->set_app_hash(Raw(storage::AppHash(info)));
@@ -129,17 +91,13 @@ void AddCommitInfo(const storage::CommitInfo& info, v1::Block* block) {
 
 absl::Status AddSnapshot(const InspectedDatabase& database, int64_t height, const std::string& path,
                          RecordingWriter* writer) {
-  // The writer hashes what it is given, so the snapshot is made beside the recording and copied in.
-  const std::filesystem::path folder = path + ".snapshot.tmp";
-  std::error_code error;
-  std::filesystem::remove_all(folder, error);
+  const std::filesystem::path folder = path + "/snapshot";
   absl::Status status = ExportSnapshot(database, height, folder.string());
+  std::error_code error;
   for (auto it = std::filesystem::directory_iterator(folder, error);
        status.ok() && !error && it != std::filesystem::directory_iterator(); it.increment(error)) {
-    status = writer->AddFile(absl::StrCat("snapshot/", it->path().filename().string()),
-                             it->path().string());
+    status = writer->AddExistingFile(absl::StrCat("snapshot/", it->path().filename().string()));
   }
-  std::filesystem::remove_all(folder, error);
   return status;
 }
 

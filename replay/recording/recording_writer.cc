@@ -147,6 +147,17 @@ class RecordingWriterImpl : public RecordingWriter {
     return Add(file->Close());
   }
 
+  absl::Status AddExistingFile(const std::string& name) override {
+    const std::string path = absl::StrCat(dir_, "/", name);
+    std::error_code error;
+    const uint64_t size = std::filesystem::file_size(path, error);
+    if (error) return ErrnoStatus(error.value(), "find", path);
+    absl::StatusOr<Sha256Digest> digest = Sha256OfFile(path);
+    if (!digest.ok()) return digest.status();
+    files_.push_back({name, size, HexOf(*digest)});
+    return absl::OkStatus();
+  }
+
   absl::StatusOr<Manifest> Finish(Manifest manifest) override {
     if (first_height_ == 0) return absl::FailedPreconditionError("a recording needs a block");
     for (Stream* stream : {&blocks_, &phases_}) {

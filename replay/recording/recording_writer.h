@@ -33,6 +33,8 @@ class RecordingWriter {
   virtual absl::Status AppendPhases(const v1::BlockPhases& phases) = 0;
   // Copies a file into the recording under `name`, for instance the files of a snapshot.
   virtual absl::Status AddFile(const std::string& name, const std::string& source_path) = 0;
+  // Lists a file that was written into the folder already.
+  virtual absl::Status AddExistingFile(const std::string& name) = 0;
   // Closes everything and writes manifest.json. Heights, the final app hash and the files come from
   // what was written; of `manifest` are used: chain id, application, stores, base, and `document`
   // for information.

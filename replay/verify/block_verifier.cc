@@ -99,6 +99,21 @@ void AppendKeys(const std::set<std::string>& stores, const v1::Block& block, std
 
 }  // namespace
 
+cosmos::store::v1beta1::CommitInfo RecordedCommitInfo(const storage::CommitInfo& info) {
+  cosmos::store::v1beta1::CommitInfo message;
+  message.set_version(info.version);
+  for (const storage::StoreInfo& store : info.stores) {
+    cosmos::store::v1beta1::StoreInfo* out = message.add_store_infos();
+    out->set_name(store.name);
+    cosmos::store::v1beta1::CommitID* id = out->mutable_commit_id();
+    id->set_hash(Raw(store.hash));
+    if (!id->hash().empty()) id->set_version(store.version);
+  }
+  message.mutable_timestamp()->set_seconds(info.time.seconds);
+  message.mutable_timestamp()->set_nanos(info.time.nanos);
+  return message;
+}
+
 std::optional<AppHashMismatch> CompareAppHash(const v1::Block& block,
                                               const storage::CommitInfo& actual,
                                               const std::string& app_hash) {

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "storage/commit_tree.h"
+#include "storage/multistore/snapshot.h"
+#include "storage/snapshot/snapshot_dir.h"
+
+namespace blockreplay::replay {
+
+// The state that a recording's first block builds on.
+class BaseState {
+ public:
+  virtual ~BaseState() = default;
+
+  virtual int64_t height() const = 0;
+  // Where it is known without reading the state.
+  virtual std::optional<storage::Hash> app_hash() const { return std::nullopt; }
+  // Writes it as the folder `path`, which does not exist: a snapshot of the archive layout.
+  virtual absl::Status Write(const std::string& path,
+                             const storage::SnapshotProgressCallback& progress) const = 0;
+};
+
+// A state-sync snapshot in any layout that SnapshotDir reads; its chunks are copied.
+class SnapshotBase final : public BaseState {
+ public:
+  static absl::StatusOr<std::unique_ptr<SnapshotBase>> Open(const std::string& path);
+
+  int64_t height() const override { return static_cast<int64_t>(snapshot_.metadata().height()); }
+  absl::Status Write(const std::string& path,
+                     const storage::SnapshotProgressCallback& progress) const override;
+
+ private:
+  explicit SnapshotBase(storage::snapshot::SnapshotDir snapshot) : snapshot_(std::move(snapshot)) {}
+
+  const storage::snapshot::SnapshotDir snapshot_;
+};
+
+}  // namespace blockreplay::replay
