@@ -5,7 +5,6 @@ usage: execution_test.py BLOCKREPLAY FALSIFY_RECORDING FIXTURES [unittest argume
 """
 
 import hashlib
-import hashlib
 import json
 import os
 import re
@@ -346,10 +345,39 @@ class Gno(ExecutionTest):
                     self.assertEqual(report["execution"]["matched"], report["execution"]["native"] - differing)
                     shutil.rmtree(recording)
 
-    def test_bundles_are_refused_before_anything_is_done(self):
-        self.assertIn("--bundle is there for IAVL chains only",
-                      self.error_of("run", GNO, "--bundle", self.path("bundle"), "--db", self.path("db")))
-        self.assertFalse(os.path.exists(self.path("db")))
+    def evidence(self, edit, height, store=""):
+        """The bundle of a run over a falsified block: its files, and the block's keys by store and key."""
+        recording, bundle = self.falsify(GNO, edit, height, store), self.path(f"bundle-{edit}-{height}")
+        self.run_tool("run", recording, "--quiet", "--bundle", bundle, expect=2)
+        shutil.rmtree(recording)
+        files = {}
+        for name in os.listdir(bundle):
+            with open(os.path.join(bundle, name), "rb") as file:
+                files[name] = file.read()
+        keys = {}
+        for line in files["keys.jsonl"].splitlines():
+            entry = json.loads(line)
+            keys[entry["store"], entry["key"]] = entry
+        return files, keys
+
+    def test_bundles_have_what_the_trees_had_before_the_block(self):
+        files, third = self.evidence("app-hash", 3)
+        # Only the app hash was falsified, so ours is the recorded commit info, to the byte.
+        self.assertEqual(files["commit_info_actual.pb"], files["commit_info_expected.pb"])
+        self.assertEqual(files["commit_info_actual.json"], files["commit_info_expected.json"])
+        files, fourth = self.evidence("value", 4, "main")
+        actual, expected = (json.loads(files[f"commit_info_{name}.json"]) for name in ("actual", "expected"))
+        self.assertEqual([info["name"] for info in actual["store_infos"]], ["base", "main"])
+        self.assertEqual(actual["store_infos"][0], expected["store_infos"][0])
+        self.assertNotEqual(actual["store_infos"][1], expected["store_infos"][1])
+        both = third.keys() & fourth.keys()
+        self.assertEqual({store for store, _ in both}, {"base", "main"})
+        for place in both:
+            self.assertEqual(fourth[place]["before"], third[place]["after"], place)
+        for (store, _), entry in fourth.items():
+            self.assertEqual(entry["store_differs"], store == "main")
+        created = [entry for entry in third.values() if entry["before"] is None]
+        self.assertEqual({entry["op"] for entry in created}, {"set"})
 
     def test_falsified_genesis_is_3(self):
         for mode in ("verify", "native"):

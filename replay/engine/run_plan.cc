@@ -171,11 +171,6 @@ absl::StatusOr<RunPlan> PlanRun(const RunOptions& options) {
   }
   absl::StatusOr<ChainStores> chain = StoresOf(plan.manifest);
   if (!chain.ok()) return chain.status();
-  if (!options.bundle.empty() && chain->format == storage::CommitFormat::kTm2) {
-    return Usage(
-        "--bundle is there for IAVL chains only: values before the block are not read from "
-        "gno.land's trees yet");
-  }
   if (absl::Status status = CheckExecution(options, plan.manifest); !status.ok()) return status;
   if (absl::Status status = CheckOutputs(options); !status.ok()) return status;
   if (absl::Status status = CheckDiskSpace(options, plan.manifest); !status.ok()) return status;

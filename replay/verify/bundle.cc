@@ -3,9 +3,6 @@
 #include <google/protobuf/util/json_util.h>
 
 #include <filesystem>
-#include <map>
-#include <memory>
-#include <optional>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -15,7 +12,6 @@
 #include "nlohmann/json.hpp"
 #include "replay/recording/file_io.h"
 #include "replay/verify/printable.h"
-#include "storage/multistore/view.h"
 
 namespace blockreplay::replay {
 namespace {
@@ -33,10 +29,29 @@ absl::StatusOr<std::string> ToJson(const google::protobuf::Message& message) {
   return text;
 }
 
+// As a recording has it: a store without a tree has an empty commit id, and tm2 records no time.
+cosmos::store::v1beta1::CommitInfo RecordedForm(const storage::CommitInfo& info) {
+  cosmos::store::v1beta1::CommitInfo message;
+  message.set_version(info.version);
+  for (const storage::StoreInfo& store : info.stores) {
+    cosmos::store::v1beta1::StoreInfo* out = message.add_store_infos();
+    out->set_name(store.name);
+    cosmos::store::v1beta1::CommitID* id = out->mutable_commit_id();
+    if (store.hash == storage::Hash{}) continue;
+    id->set_version(store.version);
+    id->set_hash(std::string(store.hash.begin(), store.hash.end()));
+  }
+  if (info.format == storage::CommitFormat::kSdk) {
+    message.mutable_timestamp()->set_seconds(info.time.seconds);
+    message.mutable_timestamp()->set_nanos(info.time.nanos);
+  }
+  return message;
+}
+
 // One line per key: what the block did to it, and what the state has before and after.
 absl::StatusOr<std::string> KeysOfBlock(const v1::Block& block,
                                         const std::set<std::string>& differing,
-                                        storage::MultistoreView* before) {
+                                        storage::Multistore* before) {
   std::string lines;
   for (const cosmos::store::v1beta1::StoreKVPair& write : block.change_set()) {
     json line = {{"store", write.store_key()},
@@ -47,10 +62,12 @@ absl::StatusOr<std::string> KeysOfBlock(const v1::Block& block,
                  {"before", nullptr},
                  {"after", nullptr}};
     if (!write.delete_()) line["after"] = absl::BytesToHexString(write.value());
-    absl::StatusOr<const storage::iavl::View*> store = before->store(write.store_key());
-    if (!store.ok()) return store.status();
+    const storage::Store* store = before->store(write.store_key());
+    if (store == nullptr) {
+      return absl::NotFoundError(absl::StrCat("there is no store ", write.store_key()));
+    }
     std::string value;
-    const absl::StatusOr<bool> found = (*store)->Get(write.key(), &value);
+    const absl::StatusOr<bool> found = store->Get(write.key(), &value);
     if (!found.ok()) return found.status();
     if (*found) line["before"] = absl::BytesToHexString(value);
     absl::StrAppend(&lines, line.dump(-1, ' ', false, json::error_handler_t::replace), "\n");
@@ -110,16 +127,10 @@ absl::Status WriteBundle(const std::string& dir, const Manifest& manifest,
   std::error_code error;
   std::filesystem::create_directories(dir, error);
   if (error) return ErrnoStatus(error.value(), "create folder", dir);
-  absl::StatusOr<std::unique_ptr<storage::MultistoreView>> view = before->View(0);
-  if (!view.ok()) return view.status();
 
   std::set<std::string> differing;
   for (const RootDifference& store : mismatch.stores) differing.insert(store.store);
-  const std::string actual_bytes = storage::EncodeCommitInfo(actual);
-  cosmos::store::v1beta1::CommitInfo actual_message;
-  if (!actual_message.ParseFromString(actual_bytes)) {
-    return absl::InternalError("our own commit info does not parse");
-  }
+  const cosmos::store::v1beta1::CommitInfo actual_message = RecordedForm(actual);
 
   Folder folder(dir);
   folder.Add("block.pb", block.SerializeAsString());
@@ -128,9 +139,9 @@ absl::Status WriteBundle(const std::string& dir, const Manifest& manifest,
     folder.Add("commit_info_expected.pb", block.commit_info().SerializeAsString());
     folder.Add("commit_info_expected.json", ToJson(block.commit_info()));
   }
-  folder.Add("commit_info_actual.pb", actual_bytes);
+  folder.Add("commit_info_actual.pb", actual_message.SerializeAsString());
   folder.Add("commit_info_actual.json", ToJson(actual_message));
-  folder.Add("keys.jsonl", KeysOfBlock(block, differing, view->get()));
+  folder.Add("keys.jsonl", KeysOfBlock(block, differing, before));
   folder.Add("README.txt", Readme(manifest, recording_dir, mismatch, block));
   return folder.status();
 }

@@ -13,8 +13,8 @@ namespace blockreplay::replay {
 
 // Writes the evidence for a mismatch into the folder `dir`: the block, the recorded and the
 // computed commit info, the keys that the block wrote with their values before and after, and a
-// README.txt that explains it. `before` is the state after the last good block; `actual` what was
-// computed for the block.
+// README.txt that explains it. `before` is at the last good block, without writes since; `actual`
+// is what was computed for the block.
 absl::Status WriteBundle(const std::string& dir, const Manifest& manifest,
                          const std::string& recording_dir, const AppHashMismatch& mismatch,
                          const v1::Block& block, const storage::CommitInfo& actual,
