@@ -13,7 +13,6 @@ using nlohmann::json;
 
 // Logs are long, but they are in one line and not this long.
 constexpr size_t kMaxLine = size_t{4} << 20;
-constexpr size_t kChunk = size_t{256} << 10;
 // A node's pool reaches a few blocks ahead; whoever follows the log keeps that many blocks.
 constexpr int64_t kMaxAhead = 1024;
 
@@ -47,40 +46,15 @@ absl::StatusOr<std::unique_ptr<CheckTxLog>> CheckTxLog::Open(const std::string& 
   std::string path = absl::StrCat(recording_dir, "/", kCheckTxFile);
   absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenZstdFile(path);
   if (!source.ok()) return source.status();
-  return std::unique_ptr<CheckTxLog>(new CheckTxLog(std::move(path), *std::move(source)));
-}
-
-absl::Status CheckTxLog::Malformed(const std::string& problem) const {
-  return absl::DataLossError(absl::StrCat(path_, ": line ", line_number_, ": ", problem));
-}
-
-absl::StatusOr<bool> CheckTxLog::NextLine(std::string* line) {
-  line->clear();
-  ++line_number_;
-  while (true) {
-    const size_t end = buffer_.find('\n', position_);
-    line->append(buffer_, position_, end == std::string::npos ? end : end - position_);
-    if (line->size() > kMaxLine) {
-      return Malformed(absl::StrCat("it is longer than ", kMaxLine, " bytes"));
-    }
-    if (end != std::string::npos) {
-      position_ = end + 1;
-      return true;
-    }
-    buffer_.resize(kChunk);
-    position_ = 0;
-    const absl::StatusOr<size_t> size = source_->Read(buffer_.data(), buffer_.size());
-    if (!size.ok()) return size.status();
-    buffer_.resize(*size);
-    if (*size == 0) return !line->empty();
-  }
+  return std::unique_ptr<CheckTxLog>(
+      new CheckTxLog(LineReader(*std::move(source), std::move(path), kMaxLine)));
 }
 
 absl::StatusOr<bool> CheckTxLog::Next(RecordedCheck* check) {
-  const absl::StatusOr<bool> more = NextLine(&line_);
+  const absl::StatusOr<bool> more = lines_.Next(&line_);
   if (!more.ok() || !*more) return more;
   const json object = json::parse(line_, nullptr, /*allow_exceptions=*/false);
-  if (!object.is_object()) return Malformed("it is no JSON object");
+  if (!object.is_object()) return lines_.Malformed("it is no JSON object");
   std::string kind;
   int64_t tx = 0;
   if (!ReadNumber(object, "state_height", &check->state_height) ||
@@ -88,24 +62,25 @@ absl::StatusOr<bool> CheckTxLog::Next(RecordedCheck* check) {
       !ReadNumber(object, "gas_wanted", &check->gas_wanted) ||
       !ReadNumber(object, "gas_used", &check->gas_used) ||
       !ReadText(object, "error", &check->error) || !ReadText(object, "kind", &kind)) {
-    return Malformed(
+    return lines_.Malformed(
         "it needs the numbers state_height, block, tx, gas_wanted and gas_used and the texts error "
         "and kind");
   }
   if (kind != "check" && kind != "recheck") {
-    return Malformed(absl::StrCat("kind is \"", kind.substr(0, 40), "\", not check or recheck"));
+    return lines_.Malformed(
+        absl::StrCat("kind is \"", kind.substr(0, 40), "\", not check or recheck"));
   }
   check->recheck = kind == "recheck";
-  if (tx < 0 || tx > std::numeric_limits<int>::max()) return Malformed("tx is out of range");
+  if (tx < 0 || tx > std::numeric_limits<int>::max()) return lines_.Malformed("tx is out of range");
   check->tx = static_cast<int>(tx);
   if (check->state_height < last_state_height_) {
-    return Malformed(
+    return lines_.Malformed(
         absl::StrCat("state_height ", check->state_height, " comes after ", last_state_height_));
   }
   last_state_height_ = check->state_height;
   if (check->block <= check->state_height || check->block - check->state_height > kMaxAhead) {
-    return Malformed(absl::StrCat("block ", check->block, " is not among the ", kMaxAhead,
-                                  " after state_height ", check->state_height));
+    return lines_.Malformed(absl::StrCat("block ", check->block, " is not among the ", kMaxAhead,
+                                         " after state_height ", check->state_height));
   }
   return true;
 }

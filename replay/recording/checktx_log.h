@@ -3,9 +3,10 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
-#include "replay/recording/byte_source.h"
+#include "replay/recording/line_reader.h"
 #include "replay/recording/manifest.h"
 
 namespace blockreplay::replay {
@@ -36,16 +37,9 @@ class CheckTxLog {
   absl::StatusOr<bool> Next(RecordedCheck* check);
 
  private:
-  CheckTxLog(std::string path, std::unique_ptr<ByteSource> source)
-      : path_(std::move(path)), source_(std::move(source)) {}
-  absl::StatusOr<bool> NextLine(std::string* line);
-  absl::Status Malformed(const std::string& problem) const;
+  explicit CheckTxLog(LineReader lines) : lines_(std::move(lines)) {}
 
-  const std::string path_;
-  const std::unique_ptr<ByteSource> source_;
-  std::string buffer_;
-  size_t position_ = 0;
-  int64_t line_number_ = 0;
+  LineReader lines_;
   int64_t last_state_height_ = 0;
   std::string line_;
 };

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "blockreplay/v1/recording.pb.h"
+#include "replay/recording/line_reader.h"
+
+namespace blockreplay::replay {
+
+// What a Cosmos SDK node started with `--trace-store FILE` writes: a JSON object a line for every
+// operation that goes through a cache layer of any of its stores,
+//   {"operation":"write","key":<base64>,"value":<base64>,
+//    "metadata":{"store_name":…,"blockHeight":…,"txHash":…}}      (metadata may be null)
+// with read, write, delete, iterKey and iterValue. Layers trace each for itself and are not marked,
+// CheckTx and queries are in there as well.
+struct TraceOperation {
+  enum class Kind { kRead, kWrite, kDelete };  // iterators read
+
+  Kind kind = Kind::kRead;
+  std::string store;  // empty where the metadata is null
+  std::string key;    // raw, as the value
+  std::string value;
+  int64_t label = 0;    // blockHeight; 0 where there is none
+  std::string tx_hash;  // upper-case hex; empty where there is none
+};
+
+// Not thread-safe.
+class StoreTraceReader {
+ public:
+  // `.zst` and `.gz` are decompressed.
+  static absl::StatusOr<std::unique_ptr<StoreTraceReader>> Open(const std::string& path);
+
+  // False at the end. A last line without line end is an operation that the node did not finish
+  // writing, and is left out. Reads carry neither key nor value. Errors name file and line.
+  absl::StatusOr<bool> Next(TraceOperation* operation);
+
+ private:
+  explicit StoreTraceReader(LineReader lines) : lines_(std::move(lines)) {}
+
+  LineReader lines_;
+  std::string line_;
+};
+
+// Writes that follow each other without a read by the same label in between, all of one transaction
+// hash (or none): flushes of one layer or of several.
+struct TraceRun {
+  std::string tx_hash;
+  std::vector<cosmos::store::v1beta1::StoreKVPair> writes;
+};
+
+// The part of `run` that one layer's flush can be: the longest end of it in which each store has
+// its writes together with keys ascending, which is how a layer is flushed. If flushes of nested
+// layers stand before it, they end where it begins: what they wrote is in the flush of the layer
+// that they wrote to, so its first store would come again, or its first key would not be greater.
+std::vector<cosmos::store::v1beta1::StoreKVPair> LastFlush(const TraceRun& run);
+
+// What a trace tells of one block.
+struct TracedBlock {
+  int64_t height = 0;
+  // The commit: stores in ascending order, keys ascending. It is the block's net writes.
+  std::vector<cosmos::store::v1beta1::StoreKVPair> change_set;
+  // Everything before it since the last commit, CheckTx included, in order.
+  std::vector<TraceRun> runs;
+};
+
+// Blocks of a trace in height order. Not thread-safe; memory holds the writes of two blocks.
+//
+// The rule, found in traces of THORNode 3.17.0 (SDK 0.53): a block's layers carry the label of the
+// height before it, because a validating node makes them while it processes the proposal; block 1's
+// carry none. The last run of that label without transaction hash is the commit. (A node that
+// catches up by block sync, and SDK 0.47 and before, label it by its own height and CheckTx comes
+// behind it: such a trace is not understood, and the app hashes will not be equal.)
+class StoreTraceBlocks {
+ public:
+  explicit StoreTraceBlocks(std::unique_ptr<StoreTraceReader> reader)
+      : reader_(std::move(reader)) {}
+
+  // The next block; nothing at the end. A block at the end of the trace counts once a later label
+  // was met: until then its commit may be missing.
+  absl::StatusOr<std::optional<TracedBlock>> Next();
+
+ private:
+  absl::Status Add(TraceOperation operation);
+
+  std::unique_ptr<StoreTraceReader> reader_;
+  struct Label {
+    std::vector<TraceRun> runs;
+    bool last_was_read = true;
+  };
+  std::map<int64_t, Label> labels_;
+  int64_t newest_label_ = 0;
+  bool ended_ = false;
+};
+
+}  // namespace blockreplay::replay
