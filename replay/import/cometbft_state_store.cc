@@ -4,11 +4,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "replay/import/formats/legacy_block.h"
 
 namespace blockreplay::replay {
 namespace {
 
-using tendermint::abci::Event;
 using tendermint::abci::ResponseFinalizeBlock;
 using tendermint::state::ABCIResponsesInfo;
 using tendermint::state::LegacyABCIResponses;
@@ -18,26 +18,11 @@ using tendermint::types::ValidatorSet;
 // Validator sets are kept where they change, and every so many heights (valSetCheckpointInterval).
 constexpr int64_t kValidatorCheckpoint = 100'000;
 
-void AddEvents(const google::protobuf::RepeatedPtrField<Event>& events, const char* mode,
-               ResponseFinalizeBlock* response) {
-  for (const Event& event : events) {
-    Event* added = response->add_events();
-    *added = event;
-    tendermint::abci::EventAttribute* attribute = added->add_attributes();
-    attribute->set_key("mode");
-    attribute->set_value(mode);
-  }
-}
-
 ResponseFinalizeBlock FromLegacy(const LegacyABCIResponses& legacy) {
   ResponseFinalizeBlock response;
-  AddEvents(legacy.begin_block().events(), "BeginBlock", &response);
-  AddEvents(legacy.end_block().events(), "EndBlock", &response);
+  AddLegacyEvents(LegacyPhase::kBeginBlock, legacy.begin_block().events(), &response);
   *response.mutable_tx_results() = legacy.deliver_txs();
-  *response.mutable_validator_updates() = legacy.end_block().validator_updates();
-  if (legacy.end_block().has_consensus_param_updates()) {
-    *response.mutable_consensus_param_updates() = legacy.end_block().consensus_param_updates();
-  }
+  SetLegacyEnd(legacy.end_block(), &response);
   return response;
 }
 

@@ -363,7 +363,7 @@ class Completion {
       ++result_.checks.header_hashes;
     }
     if (block.has_request() && !block.header().data_hash().empty()) {
-      if (const std::string hash = Raw(DataHash(block.request()));
+      if (const std::string hash = Raw(DataHash(block.request().txs()));
           hash != block.header().data_hash()) {
         return wrong("its transactions have the hash", block.header().data_hash(), hash);
       }

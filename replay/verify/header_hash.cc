@@ -37,10 +37,10 @@ Sha256Digest HeaderHash(const tendermint::types::Header& header) {
                      Encoded(header.evidence_hash()), Encoded(header.proposer_address())});
 }
 
-Sha256Digest DataHash(const tendermint::abci::RequestFinalizeBlock& request) {
+Sha256Digest DataHash(const google::protobuf::RepeatedPtrField<std::string>& txs) {
   std::vector<std::string> leaves;
-  leaves.reserve(static_cast<size_t>(request.txs_size()));
-  for (const std::string& tx : request.txs()) {
+  leaves.reserve(static_cast<size_t>(txs.size()));
+  for (const std::string& tx : txs) {
     const Sha256Digest digest = Sha256Of(tx);
     leaves.emplace_back(digest.begin(), digest.end());
   }

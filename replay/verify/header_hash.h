@@ -1,7 +1,10 @@
 #pragma once
 
+#include <google/protobuf/repeated_field.h>
+
+#include <string>
+
 #include "replay/recording/sha256.h"
-#include "tendermint/abci/types.pb.h"
 #include "tendermint/types/types.pb.h"
 
 namespace blockreplay::replay {
@@ -11,6 +14,6 @@ namespace blockreplay::replay {
 Sha256Digest HeaderHash(const tendermint::types::Header& header);
 
 // A header's data_hash: the Merkle root over the SHA-256 of each transaction.
-Sha256Digest DataHash(const tendermint::abci::RequestFinalizeBlock& request);
+Sha256Digest DataHash(const google::protobuf::RepeatedPtrField<std::string>& txs);
 
 }  // namespace blockreplay::replay

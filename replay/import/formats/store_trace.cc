@@ -103,6 +103,22 @@ std::vector<StoreKVPair> LastFlush(const TraceRun& run) {
 }
 
 absl::Status StoreTraceBlocks::Add(TraceOperation operation) {
+  if (operation.label == 0 && first_label_ != 0) {
+    // No layer without label outlives the first commit.
+    if (newest_label_ > first_label_) {
+      return reader_->Malformed(absl::StrCat(
+          "has no blockHeight, but ", newest_label_,
+          " was met before: the node was restarted here; import what is before and what is behind "
+          "from two files"));
+    }
+    operation.label = first_label_ - 1;
+  } else if (operation.label != 0 && first_label_ == 0) {
+    first_label_ = operation.label;
+    if (auto unlabelled = labels_.extract(0); !unlabelled.empty()) {
+      unlabelled.key() = first_label_ - 1;
+      labels_.insert(std::move(unlabelled));
+    }
+  }
   if (operation.label < newest_label_ - 1) {
     // Of a query or check that began before the last commit; its writes reach no block.
     return absl::OkStatus();

@@ -40,6 +40,8 @@ class StoreTraceReader {
   // False at the end. A last line without line end is an operation that the node did not finish
   // writing, and is left out. Reads carry neither key nor value. Errors name file and line.
   absl::StatusOr<bool> Next(TraceOperation* operation);
+  // kDataLoss about the last line.
+  absl::Status Malformed(const std::string& problem) const { return lines_.Malformed(problem); }
 
  private:
   explicit StoreTraceReader(LineReader lines) : lines_(std::move(lines)) {}
@@ -73,10 +75,11 @@ struct TracedBlock {
 // Blocks of a trace in height order. Not thread-safe; memory holds the writes of two blocks.
 //
 // The rule, found in traces of THORNode 3.17.0 (SDK 0.53): a block's layers carry the label of the
-// height before it, because a validating node makes them while it processes the proposal; block 1's
-// carry none. The last run of that label without transaction hash is the commit. (A node that
-// catches up by block sync, and SDK 0.47 and before, label it by its own height and CheckTx comes
-// behind it: such a trace is not understood, and the app hashes will not be equal.)
+// height before it, because a validating node makes them while it processes the proposal; those of
+// the first block after the node's start carry none, and the first label is its height. The last
+// run of that label without transaction hash is the commit. (A node that catches up by block sync,
+// and SDK 0.47 and before, label it by its own height, and CheckTx comes behind it: such a trace is
+// not understood, and the app hashes will not be equal.)
 class StoreTraceBlocks {
  public:
   explicit StoreTraceBlocks(std::unique_ptr<StoreTraceReader> reader)
@@ -87,6 +90,7 @@ class StoreTraceBlocks {
   absl::StatusOr<std::optional<TracedBlock>> Next();
 
  private:
+  // kDataLoss where the node was restarted.
   absl::Status Add(TraceOperation operation);
 
   std::unique_ptr<StoreTraceReader> reader_;
@@ -95,6 +99,7 @@ class StoreTraceBlocks {
     bool last_was_read = true;
   };
   std::map<int64_t, Label> labels_;
+  int64_t first_label_ = 0;  // 0: none met yet
   int64_t newest_label_ = 0;
   bool ended_ = false;
 };

@@ -121,8 +121,27 @@ TEST_F(StoreTraceTest, ABlockCountsOnlyWhenALaterOneHasBegun) {
   EXPECT_THAT(heights(seven), ElementsAre());
   EXPECT_THAT(heights(seven + eight), ElementsAre(8));
   EXPECT_THAT(heights(seven + eight + nine), ElementsAre(8, 9));
+  // After a start in the middle of the chain the first block has no label.
+  const std::string none = Line("write", "aw==", R"({"store_name":"a"})");
+  EXPECT_THAT(heights(none + seven + eight), ElementsAre(7, 8));
+  EXPECT_THAT(heights(none + seven + none + eight), ElementsAre(7, 8));
   // A query reads with the new label while the commit of the old one is being written.
   EXPECT_THAT(heights(seven + eight + seven + eight + nine), ElementsAre(8, 9));
+}
+
+TEST_F(StoreTraceTest, SaysWhereTheNodeWasRestarted) {
+  WriteBytes(folder_.Path("trace.jsonl"),
+             Line("write", "aw==", R"({"store_name":"a","blockHeight":7})") +
+                 Line("write", "aw==", R"({"store_name":"a","blockHeight":8})") +
+                 Line("write", "aw==", R"({"store_name":"a"})"));
+  StoreTraceBlocks blocks(StoreTraceReader::Open(folder_.Path("trace.jsonl")).value());
+  absl::Status status;
+  for (bool more = true; more && status.ok();) {
+    const auto block = blocks.Next();
+    status = block.status();
+    more = block.ok() && block->has_value();
+  }
+  EXPECT_THAT(status.message(), HasSubstr("line 3: has no blockHeight, but 8 was met before"));
 }
 
 }  // namespace
