@@ -379,6 +379,38 @@ class Gno(ExecutionTest):
         created = [entry for entry in third.values() if entry["before"] is None]
         self.assertEqual({entry["op"] for entry in created}, {"set"})
 
+    def state_of(self, *args):
+        path = self.path("state.jsonl")
+        self.run_tool("export", *args, "--format", "json", "-o", path)
+        with open(path, encoding="utf-8") as file:
+            return {(entry["store"], entry["key"]): entry["value"] for entry in map(json.loads, file)}
+
+    def test_kept_databases_are_compared_and_exported(self):
+        every, deferred, other = self.path("every"), self.path("deferred"), self.path("other")
+        self.run_tool("run", GNO, "--quiet", "--to", "5", "--db", every, "--persist", "every")
+        self.run_tool("run", GNO, "--quiet", "--to", "4", "--db", deferred)
+        self.assertIn("\nsame", self.run_tool("diff", every + "@4", deferred + "@4").stdout)
+        before, after = self.state_of(every + "@3"), self.state_of(deferred)
+        self.assertEqual(self.state_of(every + "@4"), after)
+        self.assertEqual({store for store, _ in after}, {"main"})
+        # What block 4 wrote is what its evidence says.
+        _, written = self.evidence("app-hash", 4)
+        for place, entry in written.items():
+            if place[0] == "main":
+                self.assertEqual((before.get(place), after.get(place)), (entry["before"], entry["after"]))
+        changed = {place for place in before.keys() | after.keys() if before.get(place) != after.get(place)}
+        self.assertLessEqual(changed, written.keys())
+        done = self.run_tool("diff", every + "@3", every + "@4", expect=2)
+        self.assertIn(f"first difference: store main, key 0x{min(changed)[1]}\n", done.stdout)
+        # A falsified value, committed: another state at the same height.
+        recording = self.falsify(GNO, "request-tx", 3)
+        self.run_tool("run", recording, "--exec", "native", "--quiet", "--to", "3", "--db", other, expect=2)
+        self.run_tool("diff", other, every + "@2")
+        for arguments, named in ((("--format", "snapshot"), "is no IAVL tree"),
+                                 (("--format", "change-sets", "--since", "3"), "is no IAVL tree"),
+                                 (("--format", "json", "--store", "base"), "has no tree")):
+            self.assertIn(named, self.error_of("export", every, *arguments, "-o", self.path("none")))
+
     def test_falsified_genesis_is_3(self):
         for mode in ("verify", "native"):
             recording = self.falsify(GNO, "genesis-write", 1)

@@ -115,12 +115,12 @@ absl::StatusOr<int64_t> ExportJson(const InspectedDatabase& database, int64_t he
   if (!sink.ok()) return sink.status();
   int64_t keys = 0;
   for (const storage::StoreInfo& info : (*view)->commit_info().stores) {
-    if (!store.empty() && info.name != store) continue;
-    absl::StatusOr<const storage::iavl::View*> tree = (*view)->store(info.name);
-    if (!tree.ok()) return tree.status();
+    if (store.empty() ? info.hash == storage::Hash{} : info.name != store) continue;
+    absl::StatusOr<const storage::Reader*> reader = (*view)->reader(info.name);
+    if (!reader.ok()) return reader.status();
     const std::string name = nlohmann::json(info.name).dump();
     const std::unique_ptr<storage::Iterator> it =
-        (*tree)->NewIterator(storage::KeyRange::All(), storage::Direction::kForward);
+        (*reader)->NewIterator(storage::KeyRange::All(), storage::Direction::kForward);
     for (; it->Valid(); it->Next()) {
       ++keys;
       if (absl::Status status =

@@ -11,8 +11,8 @@
 namespace blockreplay::replay {
 
 // Writes the state at `height` as one line of JSON per key, {"store", "key", "value"} with key and
-// value in hex: stores ascending, keys bytewise. `store` limits it to one; empty: all. "-" is
-// stdout. Returns the number of keys.
+// value in hex: stores ascending, keys bytewise. `store` limits it to one; empty: all that have a
+// tree (tm2's base store has none). "-" is stdout. Returns the number of keys.
 absl::StatusOr<int64_t> ExportJson(const InspectedDatabase& database, int64_t height,
                                    const std::string& store, const std::string& path);
 

@@ -13,9 +13,9 @@ class Side {
   static absl::StatusOr<Side> Open(MultistoreView* view, std::string_view store) {
     Side side;
     if (view->commit_info().Find(store) == nullptr) return side;
-    absl::StatusOr<const iavl::View*> tree = view->store(store);
-    if (!tree.ok()) return tree.status();
-    side.it_ = (*tree)->NewIterator(KeyRange::All(), Direction::kForward);
+    absl::StatusOr<const Reader*> reader = view->reader(store);
+    if (!reader.ok()) return reader.status();
+    side.it_ = (*reader)->NewIterator(KeyRange::All(), Direction::kForward);
     return side;
   }
   bool Valid() const { return it_ != nullptr && it_->Valid(); }

@@ -5,6 +5,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "storage/bptree/tree_kinds.h"
 #include "storage/ics23/build.h"
 #include "storage/multistore/multistore_impl.h"
 #include "storage/multistore/wal.h"
@@ -72,20 +73,53 @@ MultistoreView::~MultistoreView() {
   for (auto& [name, opened] : opened_) opened.view.reset();
 }
 
+absl::StatusOr<const StoreInfo*> MultistoreView::FindStore(std::string_view name) const {
+  if (const StoreInfo* const store = info_.Find(name)) return store;
+  return absl::NotFoundError(
+      absl::StrCat("version ", info_.version, " has no store ", std::string(name)));
+}
+
+absl::Status MultistoreView::Annotate(std::string_view name, const absl::Status& status) const {
+  return absl::Status(status.code(), absl::StrCat("store ", std::string(name), ", version ",
+                                                  info_.version, ": ", status.message()));
+}
+
+absl::StatusOr<const Reader*> MultistoreView::reader(std::string_view name) {
+  if (info_.format == CommitFormat::kSdk) return store(name);
+  const auto known = opened_tm2_.find(name);
+  if (known != opened_tm2_.end()) return known->second.get();
+  const absl::StatusOr<const StoreInfo*> in_info = FindStore(name);
+  if (!in_info.ok()) return in_info.status();
+  if ((*in_info)->hash == Hash{}) {
+    return Annotate(name, absl::UnimplementedError(
+                              "has no tree, and its keys cannot be told from a tree's records"));
+  }
+  if (live_ != nullptr && live_->version() == info_.version) return live_->store(name);
+  WriteBatch never_written;
+  absl::StatusOr<std::unique_ptr<CommitTree>> tree = bptree::TreeStoreKind()->Load(
+      db_, std::string(name), {.persistence = Persistence::kEvery}, info_.version,
+      /*delete_later=*/false, &never_written);
+  if (!tree.ok()) return Annotate(name, tree.status());
+  if ((*tree)->hash() != (*in_info)->hash) {
+    return Annotate(
+        name, absl::DataLossError(absl::StrCat("the tree's hash is ", ToHex((*tree)->hash()),
+                                               ", the commit info's ", ToHex((*in_info)->hash))));
+  }
+  return opened_tm2_.emplace(name, *std::move(tree)).first->second.get();
+}
+
 absl::StatusOr<const iavl::View*> MultistoreView::store(std::string_view name) {
   const auto known = opened_.find(name);
   if (known != opened_.end()) return known->second.view.get();
   const std::string store(name);
-  const auto annotate = [&](const absl::Status& status) {
-    return absl::Status(status.code(), absl::StrCat("store ", store, ", version ", info_.version,
-                                                    ": ", status.message()));
-  };
-  const StoreInfo* const in_info = info_.Find(name);
-  if (in_info == nullptr) {
-    return absl::NotFoundError(absl::StrCat("version ", info_.version, " has no store ", store));
+  const auto annotate = [&](const absl::Status& status) { return Annotate(name, status); };
+  const absl::StatusOr<const StoreInfo*> found = FindStore(name);
+  if (!found.ok()) return found.status();
+  const StoreInfo* const in_info = *found;
+  if (info_.format != CommitFormat::kSdk) {
+    return annotate(absl::UnimplementedError(
+        "is no IAVL tree: snapshots and change sets are not there for it, keys and values are"));
   }
-  if (info_.format != CommitFormat::kSdk)
-    return annotate(absl::UnimplementedError("views are of IAVL trees"));
   Opened opened;
   const iavl::Tree* tree = nullptr;
   if (live_ != nullptr && live_->tree(name) != nullptr) {

@@ -19,8 +19,8 @@
 
 namespace blockreplay::storage {
 
-// A committed version of a multistore whose stores are IAVL trees, read-only. Reads change what is
-// kept in memory: one thread at a time.
+// A committed version of a multistore, read-only. Of IAVL stores there is the whole tree, of others
+// keys and values. Reads change what is kept in memory: one thread at a time.
 class MultistoreView {
  public:
   // Opens `version`, 0 for the last, of any database with a multistore: a Go node's, ours, a
@@ -39,6 +39,10 @@ class MultistoreView {
   // A store's tree, opened on first use and checked against the commit info; valid as long as the
   // view. kNotFound if the version has no such store.
   absl::StatusOr<const iavl::View*> store(std::string_view name);
+  // Keys and values of a store, whatever its tree; opened, checked and valid likewise.
+  // kUnimplemented for tm2's stores without a tree: where they are, there are the records of a tree
+  // too, and nothing tells one from the other.
+  absl::StatusOr<const Reader*> reader(std::string_view name);
 
   struct QueryResult {
     int64_t version = 0;
@@ -57,6 +61,10 @@ class MultistoreView {
     std::unique_ptr<iavl::View> view;
   };
 
+  absl::StatusOr<const StoreInfo*> FindStore(std::string_view name) const;
+  // "store <name>, version <version>: <what>".
+  absl::Status Annotate(std::string_view name, const absl::Status& status) const;
+
   MultistoreView(const Reader* db, CommitInfo info) : db_(db), info_(std::move(info)) {}
   static absl::StatusOr<std::unique_ptr<MultistoreView>> OfLive(Multistore* live, int64_t version);
 
@@ -65,6 +73,7 @@ class MultistoreView {
   std::unique_ptr<Multistore> replayed_;  // owns live_ where the version had to be made again
   Multistore* live_ = nullptr;
   std::map<std::string, Opened, std::less<>> opened_;
+  std::map<std::string, std::unique_ptr<CommitTree>, std::less<>> opened_tm2_;
 };
 
 // The height that a Go node's query means when it names none: the last but one if it exists,
