@@ -109,8 +109,10 @@ cosmos::store::v1beta1::CommitInfo RecordedCommitInfo(const storage::CommitInfo&
     id->set_hash(Raw(store.hash));
     if (!id->hash().empty()) id->set_version(store.version);
   }
-  message.mutable_timestamp()->set_seconds(info.time.seconds);
-  message.mutable_timestamp()->set_nanos(info.time.nanos);
+  if (info.format == storage::CommitFormat::kSdk) {
+    message.mutable_timestamp()->set_seconds(info.time.seconds);
+    message.mutable_timestamp()->set_nanos(info.time.nanos);
+  }
   return message;
 }
 

@@ -41,8 +41,8 @@ struct AppHashMismatch {
   friend bool operator==(const AppHashMismatch&, const AppHashMismatch&) = default;
 };
 
-// What a recording has of a commit: a store without a tree has neither root nor
-// version in it.
+// What a recording has of a commit: a store without a tree has neither root nor version in it, and
+// tm2 keeps no time.
 cosmos::store::v1beta1::CommitInfo RecordedCommitInfo(const storage::CommitInfo& info);
 
 // Compares what we computed for a block with what was recorded: app hash, the response's app hash,

@@ -29,25 +29,6 @@ absl::StatusOr<std::string> ToJson(const google::protobuf::Message& message) {
   return text;
 }
 
-// As a recording has it: a store without a tree has an empty commit id, and tm2 records no time.
-cosmos::store::v1beta1::CommitInfo RecordedForm(const storage::CommitInfo& info) {
-  cosmos::store::v1beta1::CommitInfo message;
-  message.set_version(info.version);
-  for (const storage::StoreInfo& store : info.stores) {
-    cosmos::store::v1beta1::StoreInfo* out = message.add_store_infos();
-    out->set_name(store.name);
-    cosmos::store::v1beta1::CommitID* id = out->mutable_commit_id();
-    if (store.hash == storage::Hash{}) continue;
-    id->set_version(store.version);
-    id->set_hash(std::string(store.hash.begin(), store.hash.end()));
-  }
-  if (info.format == storage::CommitFormat::kSdk) {
-    message.mutable_timestamp()->set_seconds(info.time.seconds);
-    message.mutable_timestamp()->set_nanos(info.time.nanos);
-  }
-  return message;
-}
-
 // One line per key: what the block did to it, and what the state has before and after.
 absl::StatusOr<std::string> KeysOfBlock(const v1::Block& block,
                                         const std::set<std::string>& differing,
@@ -130,7 +111,7 @@ absl::Status WriteBundle(const std::string& dir, const Manifest& manifest,
 
   std::set<std::string> differing;
   for (const RootDifference& store : mismatch.stores) differing.insert(store.store);
-  const cosmos::store::v1beta1::CommitInfo actual_message = RecordedForm(actual);
+  const cosmos::store::v1beta1::CommitInfo actual_message = RecordedCommitInfo(actual);
 
   Folder folder(dir);
   folder.Add("block.pb", block.SerializeAsString());
