@@ -97,7 +97,6 @@ void Measurement::Suspend() {
 }
 
 double Measurement::FinishBlock(BlockRecord* record, bool costs) {
-  if (record != nullptr && costs) AddCosts(record);
   clock_.Settle();
   int64_t wall_nanos = 0;
   for (size_t i = 0; i < kPhaseCount; ++i) {
@@ -109,6 +108,10 @@ double Measurement::FinishBlock(BlockRecord* record, bool costs) {
   settled_ = clock_.wall();
   const double ms = static_cast<double>(wall_nanos) / 1e6;
   statistics_.block_ms.push_back(ms);
+  if (record != nullptr && costs) {
+    AddCosts(record);
+    clock_.Forget();
+  }
   return ms;
 }
 

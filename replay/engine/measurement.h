@@ -34,8 +34,8 @@ class Measurement {
   PhaseClock& clock() { return clock_; }
 
   // Ends a block and counts it; returns its time in milliseconds. With a record, that gets its
-  // times, and with `costs` what it cost the database and the allocator, which itself takes some 30
-  // µs.
+  // times, and with `costs` what it cost the database and the allocator; looking that up takes some
+  // 30 µs, which belong to no block and no phase.
   double FinishBlock(BlockRecord* record = nullptr, bool costs = true);
   // The time since the last step of clock() was waited for --pace: it belongs to no phase.
   void SkipPacedWait(int64_t nanos);
