@@ -6,6 +6,7 @@
 
 #include "replay/cli/commands.h"
 #include "replay/cli/exit_status.h"
+#include "replay/minimize/minimize.h"
 #include "replay/recording/check.h"
 #include "replay/recording/manifest.h"
 
@@ -24,6 +25,9 @@ int Check(const std::string& recording_dir, bool quiet) {
       });
   if (show_progress) std::fprintf(stderr, "\r\x1b[K");
   if (!contents.ok()) return ReportError(contents.status());
+  if (absl::Status status = CheckPartialBase(recording_dir, *manifest); !status.ok()) {
+    return ReportError(status);
+  }
   if (quiet) return kExitOk;
 
   std::printf("%s is whole: %lld blocks, heights %lld to %lld, digest %s\n", recording_dir.c_str(),

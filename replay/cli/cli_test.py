@@ -383,6 +383,58 @@ class Falsified(CliTest):
         self.assertIn("not empty", self.error_of("run", recording, "--bundle", bundle))
 
 
+class Minimize(CliTest):
+    def minimize(self, name, *args):
+        small = self.path(name)
+        return small, self.run_tool("minimize", TAIL, "--from", "45", "--to", "50", "-o", small, *args)
+
+    def test_a_range_stands_alone(self):
+        small, done = self.minimize("small")
+        self.assertIn(f"{small}: blocks 45 to 50 of ", done.stdout)
+        self.assertRegex(done.stdout, r"base +partial state of height 44, enough for --exec apply: \d+ nodes with \d+ keys")
+        self.assertRegex(done.stdout, r"left out +\d+ subtrees with \d+ keys")
+        self.assert_nothing_left()
+        manifest, source = manifest_of(small), manifest_of(TAIL)
+        self.assertEqual(manifest["partial_base"], {"exec": "apply"})
+        self.assertEqual((manifest["minimized_from"]["first_height"], manifest["minimized_from"]["last_height"]),
+                         (source["first_height"], source["last_height"]))
+        self.assertEqual((manifest["stores"], manifest["application"]), (source["stores"], source["application"]))
+        self.assertEqual(self.report(small)["blocks_verified"], 6)
+        self.run_tool("check", small)
+        self.assertIn("partial state at height 44", self.run_tool("info", small).stdout)
+        self.assertEqual(self.minimize("silent", "--quiet")[1].stdout, "")
+
+    def test_interrupted_runs_go_on(self):
+        small, _ = self.minimize("small")
+        for persist in ("deferred", "every"):
+            database = self.path(persist)
+            self.run_tool("run", small, "--to", "47", "--db", database, "--persist", persist)
+            self.run_tool("run", small, "--resume", "--db", database, "--persist", persist)
+            # All of a state is more than what there is.
+            self.assertIn("left out of this partial state",
+                          self.error_of("export", database, "--format", "json", "-o", self.path("state")))
+
+    def test_what_cannot_be_done_leaves_nothing(self):
+        none = self.path("none")
+        self.assertIn("is not a range", self.error_of("minimize", TAIL, "--from", "1", "--to", "2", "-o", none))
+        self.assertIn("is not a range", self.error_of("minimize", TAIL, "--from", "50", "--to", "45", "-o", none))
+        recording = self.falsify(TAIL, "app-hash", 44)
+        self.assertIn("give --from 44 or a lower height",
+                      self.error_of("minimize", recording, "--from", "45", "--to", "50", "-o", none))
+        self.assertFalse(os.path.exists(none))
+        self.assert_nothing_left()
+        small, _ = self.minimize("small")
+        self.assertIn("not an empty folder",
+                      self.error_of("minimize", TAIL, "--from", "45", "--to", "50", "-o", small))
+        self.assertTrue(os.path.exists(os.path.join(small, "manifest.json")))
+
+    def test_the_mismatch_is_in_the_result(self):
+        small = self.path("small")
+        done = self.run_tool("minimize", self.falsify(TAIL, "value", 48, "bank"), "--from", "45", "--to", "50", "-o", small)
+        self.assertIn("block 48: the app hash differs", done.stdout)
+        self.assertIn("block 48: the app hash differs", self.run_tool("run", small, "--quiet", expect=2).stderr)
+
+
 class Profiles(CliTest):
     def setUp(self):
         super().setUp()

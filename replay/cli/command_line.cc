@@ -59,6 +59,7 @@ int RunCommandLine(int argc, char** argv) {
   AddDiffCommand(&app, &selected);
   AddExportCommand(&app, &selected);
   AddImportCommand(&app, &selected);
+  AddMinimizeCommand(&app, &selected);
   AddReportCommand(&app, &selected);
   AddProfileCommand(&app, &selected);
 

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "profiling/process_stats.h"
+#include "replay/engine/options.h"
 
 namespace blockreplay::replay {
 
@@ -18,6 +19,7 @@ void AddCheckCommand(CLI::App* app, Command* selected);
 void AddDiffCommand(CLI::App* app, Command* selected);
 void AddExportCommand(CLI::App* app, Command* selected);
 void AddImportCommand(CLI::App* app, Command* selected);
+void AddMinimizeCommand(CLI::App* app, Command* selected);
 void AddReportCommand(CLI::App* app, Command* selected);
 void AddProfileCommand(CLI::App* app, Command* selected);
 // `instructions` may be null and must outlive the command, as must nothing else.
@@ -27,6 +29,7 @@ void AddRunCommand(CLI::App* app, const std::string& command_line,
 // As AddRunCommand.
 void AddMempoolCommand(CLI::App* app, const std::string& command_line,
                        const profiling::InstructionCounter* instructions, Command* selected);
+void AddExecOption(CLI::App* command, const std::string& description, ExecutionMode* mode);
 // The options of CheckTx that run and mempool share.
 void AddCheckTxOptions(CLI::App* command, std::string* no_memo, int64_t* signature_cache);
 

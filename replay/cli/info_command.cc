@@ -33,8 +33,11 @@ int PrintInfo(const std::string& recording_dir) {
                             std::to_string(manifest->last_height) + " (" +
                             std::to_string(manifest->blocks()) + " blocks)");
   if (manifest->base) {
-    PrintField("starts from", "snapshot at height " + std::to_string(manifest->base->height) +
-                                  ", app hash " + absl::BytesToHexString(manifest->base->app_hash));
+    PrintField("starts from",
+               (manifest->partial_base ? "partial state at height " : "snapshot at height ") +
+                   std::to_string(manifest->base->height) + ", app hash " +
+                   absl::BytesToHexString(manifest->base->app_hash));
+    if (manifest->partial_base) PrintField("enough for", "--exec " + manifest->partial_base->exec);
   } else {
     PrintField("starts from", "genesis");
   }

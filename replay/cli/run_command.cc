@@ -283,13 +283,10 @@ void AddOptions(CLI::App* command, RunOptions* options) {
       ->type_name("H");
   command->add_option("--to", options->to, "Stop after this height")->type_name("H");
 
-  AddChoice(command, "--exec",
-            "apply recorded net writes; verify: also execute natively and compare each phase; "
-            "native: execute only, where there is code for every kind of phase",
-            {{"apply", ExecutionMode::kApply},
-             {"verify", ExecutionMode::kVerify},
-             {"native", ExecutionMode::kNative}},
-            &options->exec);
+  AddExecOption(command,
+                "apply recorded net writes; verify: also execute natively and compare each phase; "
+                "native: execute only, where there is code for every kind of phase",
+                &options->exec);
   AddChoice(
       command, "--persist",
       "Keep trees in memory with a write-ahead log, or write every version as the Go node does",
@@ -387,6 +384,14 @@ void AddOptions(CLI::App* command, RunOptions* options) {
 }
 
 }  // namespace
+
+void AddExecOption(CLI::App* command, const std::string& description, ExecutionMode* mode) {
+  AddChoice(command, "--exec", description,
+            {{"apply", ExecutionMode::kApply},
+             {"verify", ExecutionMode::kVerify},
+             {"native", ExecutionMode::kNative}},
+            mode);
+}
 
 void AddCheckTxOptions(CLI::App* command, std::string* no_memo, int64_t* signature_cache) {
   command

@@ -6,6 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "profiling/labels.h"
 #include "profiling/profiler.h"
+#include "replay/recording/recording_reader.h"
+#include "storage/multistore/partial_state.h"
 #include "storage/snapshot/snapshot_dir.h"
 
 namespace blockreplay::replay {
@@ -21,21 +23,35 @@ storage::RocksDbOptions DatabaseOptions(const RunPlan& plan) {
   return options;
 }
 
+storage::Hash BaseAppHash(const Manifest& manifest) {
+  storage::Hash hash{};
+  std::copy(manifest.base->app_hash.begin(), manifest.base->app_hash.end(), hash.begin());
+  return hash;
+}
+
+absl::StatusOr<std::unique_ptr<storage::Multistore>> RestorePartialBase(const RunPlan& plan,
+                                                                        storage::Engine* engine) {
+  PartialBaseReader items(plan.options.recording);
+  return storage::RestorePartialState(engine,
+                                      {.multistore = plan.multistore,
+                                       .version = plan.manifest.base->height,
+                                       .expected_app_hash = BaseAppHash(plan.manifest)},
+                                      [&] { return items.Next(); });
+}
+
 absl::StatusOr<std::unique_ptr<storage::Multistore>> RestoreBase(
     const RunPlan& plan, storage::Engine* engine,
     const storage::SnapshotProgressCallback& progress) {
   static const profiling::LabelId kRestore = profiling::InternLabel("restore");
   const profiling::ScopedLabel phase(profiling::LabelKey::kPhase, kRestore);
+  if (plan.manifest.partial_base) return RestorePartialBase(plan, engine);
   absl::StatusOr<storage::snapshot::SnapshotDir> snapshot =
       storage::snapshot::SnapshotDir::Open(plan.options.recording + "/snapshot");
   if (!snapshot.ok()) return snapshot.status();
   storage::RestoreOptions options;
   options.multistore = plan.multistore;
   // Empty where it is not known yet.
-  if (const std::string& expected = plan.manifest.base->app_hash; !expected.empty()) {
-    options.expected_app_hash.emplace();
-    std::copy(expected.begin(), expected.end(), options.expected_app_hash->begin());
-  }
+  if (!plan.manifest.base->app_hash.empty()) options.expected_app_hash = BaseAppHash(plan.manifest);
   options.progress = progress;
   return storage::RestoreSnapshot(engine, *snapshot, options);
 }

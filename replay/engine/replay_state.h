@@ -17,8 +17,8 @@ namespace blockreplay::replay {
 class ReplayState {
  public:
   // Opens what is in `dir`; makes the base first where that is not there, or not complete: restores
-  // the recording's snapshot, or begins with nothing at genesis. `progress` may stop the restore
-  // with an error, which is handed back.
+  // the recording's snapshot or partial base, or begins with nothing at genesis. `progress` may
+  // stop the restore with an error, which is handed back.
   static absl::StatusOr<std::unique_ptr<ReplayState>> Open(
       const RunPlan& plan, DatabaseDir* dir, const storage::SnapshotProgressCallback& progress);
 

@@ -323,6 +323,12 @@ class Runner {
 
     absl::StatusOr<BlockReplayer::Outcome> outcome = replayer->Replay(
         block, height == plan_.manifest.last_height ? &plan_.manifest.final_app_hash : nullptr);
+    if (absl::IsOutOfRange(outcome.status()) && plan_.manifest.partial_base) {
+      return absl::OutOfRangeError(
+          absl::StrCat(outcome.status().message(),
+                       ": run the recording that this one was minimized from, or minimize it again "
+                       "with a program that needs the same"));
+    }
     if (!outcome.ok()) return outcome.status();
     if (outcome->mismatch) return HandleMismatch(*outcome, block, state->multistore());
 

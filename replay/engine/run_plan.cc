@@ -133,6 +133,13 @@ absl::Status CheckExecution(const RunOptions& options, const Manifest& manifest)
     }
   }
   if (options.exec == ExecutionMode::kApply) return absl::OkStatus();
+  if (manifest.partial_base && manifest.partial_base->exec == NameOf(ExecutionMode::kApply)) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "--exec ", NameOf(options.exec), " is not available: ", options.recording,
+        " has a partial base with what --exec apply needs, not what execution reads: make it again "
+        "with blockreplay minimize --exec ",
+        NameOf(options.exec)));
+  }
   const absl::Status status =
       VerifyExecutor::Create(options.recording, manifest, options.exec, nullptr).status();
   if (status.ok()) return status;

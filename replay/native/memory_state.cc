@@ -67,9 +67,8 @@ absl::StatusOr<std::unique_ptr<MemoryState>> MemoryState::Load(
     const std::string& recording_dir, const Manifest& manifest,
     const std::vector<std::string>& store_names) {
   std::unique_ptr<MemoryState> state(new MemoryState(store_names));
-  if (!manifest.base) return state;
   absl::Status status =
-      ForEachLeaf(recording_dir + "/snapshot",
+      ForEachLeaf(recording_dir, manifest,
                   [&](const std::string& name, const std::string& key, const std::string& value) {
                     absl::StatusOr<Store*> store = state->Find(name);
                     if (store.ok()) (*store)->map()[key] = value;
@@ -116,11 +115,16 @@ absl::StatusOr<MemoryState::Store*> MemoryState::Find(const std::string& name) {
 }
 
 absl::Status ForEachLeaf(
-    const std::string& snapshot_dir,
+    const std::string& recording_dir, const Manifest& manifest,
     const std::function<absl::Status(const std::string& store, const std::string& key,
                                      const std::string& value)>& visit) {
+  if (!manifest.base) return absl::OkStatus();
+  if (manifest.partial_base) {
+    return absl::UnimplementedError(absl::StrCat(
+        recording_dir, ": its base is a partial state, and this reads whole snapshots only"));
+  }
   absl::StatusOr<storage::snapshot::SnapshotDir> dir =
-      storage::snapshot::SnapshotDir::Open(snapshot_dir);
+      storage::snapshot::SnapshotDir::Open(recording_dir + "/snapshot");
   if (!dir.ok()) return dir.status();
   storage::snapshot::ChunkSource source(*std::move(dir));
   storage::snapshot::ItemReader reader(&source);

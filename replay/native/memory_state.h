@@ -46,9 +46,10 @@ class MemoryState {
   std::vector<keeper::sdk::BaseStore*> bases_;
 };
 
-// `visit(store, key, value)` for each leaf of a snapshot, until it fails.
+// `visit(store, key, value)` for each leaf of the snapshot that a recording starts from, if it
+// does, until it fails. kUnimplemented for a partial base.
 absl::Status ForEachLeaf(
-    const std::string& snapshot_dir,
+    const std::string& recording_dir, const Manifest& manifest,
     const std::function<absl::Status(const std::string& store, const std::string& key,
                                      const std::string& value)>& visit);
 

@@ -55,15 +55,13 @@ absl::Status AddRecordingTo(const std::string& recording_dir,
                             keeper::thorchain::CodecTable* table) {
   absl::StatusOr<Manifest> manifest = LoadManifest(recording_dir);
   if (!manifest.ok()) return manifest.status();
-  if (manifest->base) {
-    absl::Status status = ForEachLeaf(
-        recording_dir + "/snapshot",
-        [&](const std::string& store, const std::string& key, const std::string& value) {
-          table->Add(store, key, value);
-          return absl::OkStatus();
-        });
-    if (!status.ok()) return status;
-  }
+  absl::Status status =
+      ForEachLeaf(recording_dir, *manifest,
+                  [&](const std::string& store, const std::string& key, const std::string& value) {
+                    table->Add(store, key, value);
+                    return absl::OkStatus();
+                  });
+  if (!status.ok()) return status;
   BlockReader blocks(recording_dir, *manifest);
   v1::Block block;
   while (true) {

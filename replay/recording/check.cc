@@ -181,7 +181,8 @@ class Checker {
 
 absl::Status CheckFilesAndSnapshot(const std::string& recording_dir, const Manifest& manifest) {
   if (absl::Status status = VerifyFiles(recording_dir, manifest); !status.ok()) return status;
-  return manifest.base ? CheckSnapshot(recording_dir, manifest) : absl::OkStatus();
+  const bool has_snapshot = manifest.base && !manifest.partial_base;
+  return has_snapshot ? CheckSnapshot(recording_dir, manifest) : absl::OkStatus();
 }
 
 absl::StatusOr<RecordingContents> CheckRecording(

@@ -137,10 +137,16 @@ std::string CheckConsistency(const Manifest& manifest) {
     }
   }
   const bool has_snapshot = manifest.FindFile("snapshot/_snapshot") != nullptr;
-  if (manifest.base.has_value() != has_snapshot) {
-    return has_snapshot
-               ? "a snapshot is listed, but \"base_height\" and \"base_app_hash\" are missing"
-               : "\"base_height\" is given, but no file snapshot/_snapshot is listed";
+  const bool has_partial_base = manifest.FindFile(kPartialBaseName) != nullptr;
+  if (manifest.partial_base.has_value() != has_partial_base) {
+    return absl::StrCat("\"partial_base\" and the file ", std::string(kPartialBaseName),
+                        " come together or not at all");
+  }
+  if (has_snapshot && has_partial_base) return "\"files\" lists both a snapshot and a partial base";
+  if (manifest.base.has_value() != (has_snapshot || has_partial_base)) {
+    if (manifest.base) return "\"base_height\" is given, but no file snapshot/_snapshot is listed";
+    return absl::StrCat(has_snapshot ? "a snapshot" : "a partial base",
+                        " is listed, but \"base_height\" and \"base_app_hash\" are missing");
   }
   if (manifest.base && manifest.base->height != manifest.first_height - 1) {
     return absl::StrCat("\"base_height\" is ", manifest.base->height, ", but blocks start at ",
@@ -233,6 +239,14 @@ absl::StatusOr<Manifest> ParseManifest(std::string_view text, std::string_view s
     manifest.base =
         Manifest::Base{fields.Integer("base_height", 1), fields.RawHash("base_app_hash")};
   }
+  if (const json* partial = fields.Find("partial_base")) {
+    const auto exec = partial->find("exec");
+    if (exec == partial->end() || (*exec != "apply" && *exec != "verify" && *exec != "native")) {
+      fields.Fail("partial_base.exec", "\"apply\", \"verify\" or \"native\"");
+    } else {
+      manifest.partial_base = Manifest::PartialBase{exec->get<std::string>()};
+    }
+  }
   if (const json* stores = fields.Array("stores")) {
     std::set<std::string> names;
     for (const json& store : *stores) {
@@ -288,6 +302,8 @@ std::string ManifestToJson(const Manifest& manifest) {
     document["base_height"] = manifest.base->height;
     document["base_app_hash"] = absl::BytesToHexString(manifest.base->app_hash);
   }
+  document.erase("partial_base");
+  if (manifest.partial_base) document["partial_base"]["exec"] = manifest.partial_base->exec;
   document["files"] = json::array();
   for (const Manifest::File& file : manifest.files) {
     document["files"].push_back(

@@ -25,6 +25,10 @@ struct Manifest {
     int64_t height = 0;
     std::string app_hash;  // raw
   };
+  // The base is a partial state instead of a snapshot.
+  struct PartialBase {
+    std::string exec;  // what `run --exec` it has enough for: apply, verify or native
+  };
 
   std::string chain_id;
   std::string application_name;
@@ -34,6 +38,7 @@ struct Manifest {
   std::vector<std::string> stores;
   std::string final_app_hash;  // raw
   std::optional<Base> base;
+  std::optional<PartialBase> partial_base;  // only with `base`
   std::vector<File> files;
   // All of the document, for what is information only.
   nlohmann::json document;
@@ -47,6 +52,7 @@ struct Manifest {
 
 inline constexpr std::string_view kRecordingFormat = "blockreplay.v1";
 inline constexpr std::string_view kManifestName = "manifest.json";
+inline constexpr std::string_view kPartialBaseName = "base/state.zst";
 
 // Parses and validates: every required field, hashes, file names that stay inside the recording,
 // heights that fit together. Errors name the field and what it should be; `source` names the

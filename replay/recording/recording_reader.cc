@@ -95,4 +95,18 @@ absl::StatusOr<bool> PhasesReader::Next(v1::BlockPhases* phases) {
   return NextOfHeight("phases", &stream_, last_height_, &next_height_, &message_, phases);
 }
 
+PartialBaseReader::PartialBaseReader(const std::string& recording_dir)
+    : stream_(recording_dir, {std::string(kPartialBaseName)}) {}
+
+absl::StatusOr<const v1::PartialStateItem*> PartialBaseReader::Next() {
+  absl::StatusOr<bool> more = stream_.Next(&message_);
+  if (!more.ok()) return more.status();
+  if (!*more) return nullptr;
+  if (!item_.ParseFromString(message_)) {
+    return absl::DataLossError(
+        absl::StrCat(stream_.Where(), ": not a valid ", item_.GetTypeName()));
+  }
+  return &item_;
+}
+
 }  // namespace blockreplay::replay

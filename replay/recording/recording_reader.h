@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "blockreplay/v1/partial_state.pb.h"
 #include "blockreplay/v1/recording.pb.h"
 #include "replay/recording/delimited_reader.h"
 #include "replay/recording/manifest.h"
@@ -71,6 +72,20 @@ class PhasesReader {
   int64_t next_height_;
   int64_t last_height_;
   std::string message_;
+};
+
+// The items of a recording's partial base.
+class PartialBaseReader {
+ public:
+  explicit PartialBaseReader(const std::string& recording_dir);
+
+  // The next item, valid until the next call; null at the end.
+  absl::StatusOr<const v1::PartialStateItem*> Next();
+
+ private:
+  PartedStream stream_;
+  std::string message_;
+  v1::PartialStateItem item_;
 };
 
 }  // namespace blockreplay::replay

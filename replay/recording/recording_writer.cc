@@ -127,9 +127,17 @@ class RecordingWriterImpl : public RecordingWriter {
     return Append("phases", phases.height(), phases, &phases_);
   }
 
+  absl::Status AppendBaseItem(const v1::PartialStateItem& item) override {
+    if (base_.file == nullptr) {
+      const std::string name(kPartialBaseName);
+      MakeParentOf(name);
+      if (absl::Status status = Open(name, &base_); !status.ok()) return status;
+    }
+    return base_.file->Append(item);
+  }
+
   absl::Status AddFile(const std::string& name, const std::string& source_path) override {
-    std::error_code error;
-    std::filesystem::create_directories((std::filesystem::path(dir_) / name).parent_path(), error);
+    MakeParentOf(name);
     absl::StatusOr<InputFile> source = InputFile::Open(source_path);
     if (!source.ok()) return source.status();
     absl::StatusOr<HashedFile> file = HashedFile::Create(dir_, name);
@@ -160,7 +168,7 @@ class RecordingWriterImpl : public RecordingWriter {
 
   absl::StatusOr<Manifest> Finish(Manifest manifest) override {
     if (first_height_ == 0) return absl::FailedPreconditionError("a recording needs a block");
-    for (Stream* stream : {&blocks_, &phases_}) {
+    for (Stream* stream : {&base_, &blocks_, &phases_}) {
       if (absl::Status status = CloseFile(stream); !status.ok()) return status;
     }
     manifest.first_height = first_height_;
@@ -195,13 +203,25 @@ class RecordingWriterImpl : public RecordingWriter {
       const std::string name = options_.blocks_per_part > 0
                                    ? absl::StrCat(stem, "-", height, ".zst")
                                    : absl::StrCat(stem, ".zst");
-      absl::StatusOr<std::unique_ptr<MessageFile>> file =
-          MessageFile::Create(dir_, name, options_.compression_level);
-      if (!file.ok()) return file.status();
-      stream->file = *std::move(file);
+      if (absl::Status status = Open(name, stream); !status.ok()) return status;
     }
     ++stream->messages;
     return stream->file->Append(message);
+  }
+
+  // What cannot be made, creating the file in it reports.
+  void MakeParentOf(const std::string& name) {
+    std::error_code ignored;
+    std::filesystem::create_directories((std::filesystem::path(dir_) / name).parent_path(),
+                                        ignored);
+  }
+
+  absl::Status Open(const std::string& name, Stream* stream) {
+    absl::StatusOr<std::unique_ptr<MessageFile>> file =
+        MessageFile::Create(dir_, name, options_.compression_level);
+    if (!file.ok()) return file.status();
+    stream->file = *std::move(file);
+    return absl::OkStatus();
   }
 
   absl::Status CloseFile(Stream* stream) {
@@ -219,6 +239,7 @@ class RecordingWriterImpl : public RecordingWriter {
 
   std::string dir_;
   RecordingWriterOptions options_;
+  Stream base_;
   Stream blocks_;
   Stream phases_;
   int64_t first_height_ = 0;

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "blockreplay/v1/partial_state.pb.h"
 #include "blockreplay/v1/recording.pb.h"
 #include "replay/recording/manifest.h"
 
@@ -31,13 +32,15 @@ class RecordingWriter {
   // Blocks in height order, without gaps.
   virtual absl::Status AppendBlock(const v1::Block& block) = 0;
   virtual absl::Status AppendPhases(const v1::BlockPhases& phases) = 0;
+  // The items of a partial base, in their order.
+  virtual absl::Status AppendBaseItem(const v1::PartialStateItem& item) = 0;
   // Copies a file into the recording under `name`, for instance the files of a snapshot.
   virtual absl::Status AddFile(const std::string& name, const std::string& source_path) = 0;
   // Lists a file that was written into the folder already.
   virtual absl::Status AddExistingFile(const std::string& name) = 0;
   // Closes everything and writes manifest.json. Heights, the final app hash and the files come from
-  // what was written; of `manifest` are used: chain id, application, stores, base, and `document`
-  // for information.
+  // what was written; of `manifest` are used: chain id, application, stores, base, partial base,
+  // and `document` for information.
   virtual absl::StatusOr<Manifest> Finish(Manifest manifest) = 0;
 };
 

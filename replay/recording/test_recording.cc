@@ -75,7 +75,7 @@ void CopyRecording(const std::string& source, const std::string& target,
     }
   }
   for (const Manifest::File& file : manifest.files) {
-    if (file.name.starts_with("snapshot/")) {
+    if (file.name.starts_with("snapshot/") || file.name == kPartialBaseName) {
       CheckOk(writer->AddFile(file.name, source + "/" + file.name));
     }
   }

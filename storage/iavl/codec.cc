@@ -237,6 +237,27 @@ void EncodeInner(int32_t height, int64_t size, std::string_view key, const uint8
   out->resize(static_cast<size_t>(p - out->data()));
 }
 
+void EncodeOmitted(int32_t height, int64_t size, const Hash& hash, std::string* out) {
+  out->resize(1 + 2 * kMaxVarintSize + 1 + kHashSize);
+  char* p = out->data();
+  *p++ = kOmittedPrefix;
+  p = PutVarint(p, height);
+  p = PutVarint(p, size);
+  p = PutBytes(p, AsView(hash));
+  out->resize(static_cast<size_t>(p - out->data()));
+}
+
+const char* DecodeOmitted(std::string_view bytes, int32_t* height, int64_t* size, Hash* hash) {
+  if (!IsOmitted(bytes)) return "not an omitted subtree";
+  Decoder in(bytes.substr(1));
+  NodeRecord record;
+  if (const char* error = ReadHeader(&in, &record)) return error;
+  if (!ReadHash(&in, hash)) return "bad hash";
+  *height = record.height;
+  *size = record.size;
+  return in.empty() ? nullptr : "bytes after the hash";
+}
+
 void EncodeFastNode(int64_t version, std::string_view value, std::string* out) {
   out->resize(2 * kMaxVarintSize + value.size());
   char* p = PutVarint(out->data(), version);

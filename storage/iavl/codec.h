@@ -145,6 +145,16 @@ enum class RootKind { kEmpty, kReference, kNode };
 // For a reference, `*target` is set. Null if sound.
 const char* DecodeRoot(std::string_view bytes, RootKind* kind, NodeId* target);
 
+// In the place of a node's record: the subtree below was left out of a partial state
+// (partial_tree.h). No node's record begins like it.
+inline constexpr char kOmittedPrefix = 1;
+inline bool IsOmitted(std::string_view record) {
+  return !record.empty() && record[0] == kOmittedPrefix;
+}
+void EncodeOmitted(int32_t height, int64_t size, const Hash& hash, std::string* out);
+// Null if sound.
+const char* DecodeOmitted(std::string_view bytes, int32_t* height, int64_t* size, Hash* hash);
+
 // Hash of an inner node.
 void HashInner(int32_t height, int64_t size, int64_t version, const uint8_t* left,
                const uint8_t* right, uint8_t* out);

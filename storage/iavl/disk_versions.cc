@@ -213,7 +213,7 @@ absl::Status DiskVersions::ReadNode(const NodeId& id, int max_height, DiskNode* 
   NodeRecord record;
   const char* error = id.legacy ? DecodeLegacyNode(bytes, &record) : DecodeNode(bytes, &record);
   if (error == nullptr && record.height > max_height) error = "not lower than its parent";
-  if (error != nullptr) return store_->Corrupt(id, error);
+  if (error != nullptr) return store_->NoNode(id, bytes, error);
   node->id = id;
   node->height = record.height;
   if (id.legacy) {

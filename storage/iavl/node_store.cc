@@ -115,6 +115,14 @@ absl::Status NodeStore::Corrupt(const NodeId& id, std::string_view what) const {
       absl::StrCat("tree ", prefix_, ", node ", id.ToString(), ": ", ForAbsl(what)));
 }
 
+absl::Status NodeStore::NoNode(const NodeId& id, std::string_view record,
+                               std::string_view what) const {
+  if (!IsOmitted(record)) return Corrupt(id, what);
+  return absl::OutOfRangeError(absl::StrCat(
+      "tree ", prefix_, ", node ", id.ToString(),
+      ": left out of this partial state, which has only what the blocks it was made for need"));
+}
+
 absl::StatusOr<bool> NodeStore::ReadRecord(const NodeId& id, std::string* record,
                                            bool* moved) const {
   *moved = false;
@@ -158,7 +166,7 @@ Node* NodeStore::Load(Inner* parent, int side, absl::Status* status) {
     error = "too long";
   }
   if (error != nullptr) {
-    *status = Corrupt(id, error);
+    *status = NoNode(id, record_, error);
     return nullptr;
   }
   if (id.legacy) parent->version(side) = record.version;

@@ -74,6 +74,9 @@ class NodeStore {
 
   // "<prefix>, node (3,1): <what>", for errors.
   absl::Status Corrupt(const NodeId& id, std::string_view what) const;
+  // For a record that is no node: kOutOfRange where a partial state left the node out, else
+  // Corrupt.
+  absl::Status NoNode(const NodeId& id, std::string_view record, std::string_view what) const;
 
   // The record of a node, with the fallback for a root that pruning moved from (version, 1) to
   // (version, 0); false if absent.

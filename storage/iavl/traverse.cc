@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
 
 namespace blockreplay::storage::iavl {
 namespace {
@@ -34,7 +36,12 @@ class TreeIterator : public Iterator {
   bool Valid() const override { return leaf_ != nullptr; }
   std::string_view key() const override { return leaf_->key(); }
   std::string_view value() const override { return leaf_->value(); }
-  absl::Status status() const override { return status_; }
+  absl::Status status() const override {
+    if (!absl::IsOutOfRange(status_)) return status_;
+    return absl::OutOfRangeError(absl::StrCat("iteration ", forward_ ? "from" : "down to",
+                                              " key 0x", absl::BytesToHexString(range_.start), ": ",
+                                              status_.message()));
+  }
 
   void Next() override {
     leaf_ = nullptr;

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "profiling/labels.h"
 #include "storage/bptree/tree_kinds.h"
@@ -45,9 +46,13 @@ class Multistore::Impl::Slot final : public Store {
       : spec(std::move(store_spec)), label(profiling::InternLabel(spec.name)), owner_(owner) {}
 
   absl::StatusOr<bool> Get(std::string_view key, std::string* value) const override {
-    return tree->Get(key, value);
+    absl::StatusOr<bool> found = tree->Get(key, value);
+    return found.ok() ? found : Located("reading", key, found.status());
   }
-  absl::StatusOr<bool> Has(std::string_view key) const override { return tree->Has(key); }
+  absl::StatusOr<bool> Has(std::string_view key) const override {
+    absl::StatusOr<bool> found = tree->Has(key);
+    return found.ok() ? found : Located("looking for", key, found.status());
+  }
   std::unique_ptr<Iterator> NewIterator(const KeyRange& range, Direction direction) const override {
     return tree->NewIterator(range, direction);
   }
@@ -55,13 +60,13 @@ class Multistore::Impl::Slot final : public Store {
     if (key.empty()) return EmptyKey();
     Touch();
     if (owner_->logs_changes()) log.Set(key, value);
-    return tree->Set(key, value);
+    return Located("setting", key, tree->Set(key, value));
   }
   absl::Status Delete(std::string_view key) override {
     if (key.empty()) return EmptyKey();
     Touch();
     if (owner_->logs_changes()) log.Delete(key);
-    return tree->Delete(key);
+    return Located("deleting", key, tree->Delete(key));
   }
 
   void Touch() {
@@ -82,6 +87,14 @@ class Multistore::Impl::Slot final : public Store {
   absl::Status status;
 
  private:
+  // Where a partial state has nothing, says which access it is that needs more.
+  absl::Status Located(const char* access, std::string_view key, const absl::Status& error) const {
+    if (!absl::IsOutOfRange(error)) return error;
+    return absl::OutOfRangeError(absl::StrCat(
+        access, " key 0x", absl::BytesToHexString(absl::string_view(key.data(), key.size())), ": ",
+        error.message()));
+  }
+
   absl::Status EmptyKey() const {
     return absl::InvalidArgumentError(absl::StrCat("store ", spec.name, ": empty key"));
   }

@@ -1,0 +1,91 @@
+// Input: PartialStateItem messages, each behind its length as a varint. Restoring them must end in
+// a multistore or in an error, and so must whatever is done with that multistore.
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "storage/iavl/codec.h"
+#include "storage/kv/memory_engine.h"
+#include "storage/multistore/partial_state.h"
+
+namespace {
+
+using namespace blockreplay;           // NOLINT(google-build-using-namespace)
+using namespace blockreplay::storage;  // NOLINT(google-build-using-namespace)
+
+constexpr int64_t kVersion = 100;
+constexpr size_t kMaxKeys = 32;
+
+struct Input {
+  std::vector<v1::PartialStateItem> items;
+  std::set<std::string> stores;
+  std::vector<std::string> keys;  // of leaves
+};
+
+Input Parse(std::string_view bytes) {
+  Input input;
+  iavl::Decoder decoder(bytes);
+  std::string_view message;
+  while (decoder.ReadBytes(&message)) {
+    v1::PartialStateItem& item = input.items.emplace_back();
+    if (!item.ParseFromArray(message.data(), static_cast<int>(message.size()))) {
+      input.items.pop_back();
+      break;
+    }
+    if (item.has_store()) input.stores.insert(item.store().name());
+    if (item.has_node() && item.node().height() == 0 && input.keys.size() < kMaxKeys) {
+      input.keys.push_back(item.node().key());
+    }
+  }
+  return input;
+}
+
+// Errors are answers.
+void Use(const Input& input, Multistore* multistore) {
+  for (const std::string& name : multistore->store_names()) {
+    Store* const store = multistore->store(name);
+    std::string value;
+    (void)store->Get("absent", &value).ok();
+    const auto it = store->NewIterator(KeyRange::All(), Direction::kReverse);
+    while (it->Valid()) it->Next();
+    for (size_t i = 0; i < input.keys.size(); ++i) {
+      const absl::Status status = i % 3 == 0   ? store->Delete(input.keys[i])
+                                  : i % 3 == 1 ? store->Set(input.keys[i], "changed")
+                                               : store->Set(input.keys[i] + "+", "new");
+      // After an error from a write the version is to be given up.
+      if (!status.ok()) {
+        (void)multistore->Rollback();
+        return;
+      }
+    }
+  }
+  if (!multistore->WorkingCommit({}).ok() || !multistore->Commit().ok()) return;
+  (void)multistore->Close();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const Input input = Parse({reinterpret_cast<const char*>(data), size});
+  for (const Persistence persistence : {Persistence::kDeferred, Persistence::kEvery}) {
+    PartialStateOptions options;
+    options.multistore.persistence = persistence;
+    for (const std::string& name : input.stores) options.multistore.stores.push_back({name});
+    options.version = kVersion;
+    MemoryEngine engine;
+    auto next = input.items.begin();
+    const absl::StatusOr<std::unique_ptr<Multistore>> multistore =
+        RestorePartialState(&engine, options, [&]() -> absl::StatusOr<const v1::PartialStateItem*> {
+          return next == input.items.end() ? nullptr : &*next++;
+        });
+    if (!multistore.ok()) continue;
+    // What the trees say of themselves is what their nodes add up to.
+    if ((*multistore)->version() != kVersion) std::abort();
+    Use(input, multistore->get());
+  }
+  return 0;
+}
