@@ -97,12 +97,11 @@ bool AreAmounts(const google::protobuf::RepeatedPtrField<cosmos::base::v1beta1::
   });
 }
 
-// From the first day of the year 1 to the last of the year 9999.
-bool IsTime(const google::protobuf::Timestamp& time) {
-  constexpr int64_t kFirst = -62135596800;
-  constexpr int64_t kEnd = 253402300800;
-  return time.seconds() >= kFirst && time.seconds() < kEnd && time.nanos() >= 0 &&
-         time.nanos() < 1'000'000'000;
+bool AreExtensionOptions(const google::protobuf::RepeatedPtrField<google::protobuf::Any>& options,
+                         const MessageRouter& router) {
+  return std::all_of(options.begin(), options.end(), [&](const google::protobuf::Any& option) {
+    return router.IsExtensionOption(option.type_url());
+  });
 }
 
 }  // namespace
@@ -120,6 +119,13 @@ void MessageRouter::RegisterUnrouted(std::unique_ptr<MessageHandler> handler) {
 const MessageHandler* MessageRouter::Find(std::string_view type_url) const {
   const auto found = handlers_.find(type_url);
   return found == handlers_.end() ? nullptr : found->second.get();
+}
+
+bool IsTime(const google::protobuf::Timestamp& time) {
+  constexpr int64_t kFirst = -62135596800;
+  constexpr int64_t kEnd = 253402300800;
+  return time.seconds() >= kFirst && time.seconds() < kEnd && time.nanos() >= 0 &&
+         time.nanos() < 1'000'000'000;
 }
 
 bool HasOnlyKnownFields(std::string_view bytes, const std::string& type, bool allow_non_critical) {
@@ -160,8 +166,8 @@ Result<Tx> DecodeTx(std::string_view bytes, const MessageRouter& router) {
       !UnpackMessages(tx.body.messages(), router, &tx)) {
     return DecodeError("malformed TxBody");
   }
-  // No type is registered as one.
-  if (tx.body.extension_options_size() + tx.body.non_critical_extension_options_size() > 0) {
+  if (!AreExtensionOptions(tx.body.extension_options(), router) ||
+      !AreExtensionOptions(tx.body.non_critical_extension_options(), router)) {
     return DecodeError("unknown extension option");
   }
   if (!HasOnlyKnownFields(raw.auth_info_bytes(), "cosmos.tx.v1beta1.AuthInfo", false) ||

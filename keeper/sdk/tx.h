@@ -21,16 +21,24 @@ class MessageRouter {
   void Register(std::unique_ptr<MessageHandler> handler);
   // A message type that is decoded and checked, but that no service takes.
   void RegisterUnrouted(std::unique_ptr<MessageHandler> handler);
+  // A type of the transactions' extension options.
+  void RegisterExtensionOption(std::string type_url) {
+    extension_options_.insert(std::move(type_url));
+  }
   // One that exists in the original and not here: a transaction with it is not native.
   void RegisterNotNative(std::string type_url) { not_native_.insert(std::move(type_url)); }
 
   const MessageHandler* Find(std::string_view type_url) const;
   bool IsRouted(std::string_view type_url) const { return !unrouted_.contains(type_url); }
+  bool IsExtensionOption(std::string_view type_url) const {
+    return extension_options_.contains(type_url);
+  }
   bool IsNotNative(std::string_view type_url) const { return not_native_.contains(type_url); }
 
  private:
   StringMap<std::unique_ptr<MessageHandler>> handlers_;
   StringSet unrouted_;
+  StringSet extension_options_;
   StringSet not_native_;
 };
 
@@ -64,6 +72,9 @@ Result<Tx> DecodeTx(std::string_view bytes, const MessageRouter& router);
 // other modules.
 bool UnpackMessages(const google::protobuf::RepeatedPtrField<google::protobuf::Any>& anys,
                     const MessageRouter& router, Tx* tx);
+
+// From the first day of the year 1 to the last of the year 9999.
+bool IsTime(const google::protobuf::Timestamp& time);
 
 // True if `bytes` hold no field that the message type (a full name in the generated descriptors)
 // doesn't have, also inside of Any, and all wire types fit. `allow_non_critical`: fields with bit

@@ -276,7 +276,8 @@ bool IsUtf8(std::string_view text) {
 std::optional<std::string> AminoSignDoc(const sdk::Tx& tx, std::string_view chain_id,
                                         uint64_t account_number, uint64_t sequence,
                                         const Network& network) {
-  if (!sdk::HasOnlyKnownFields(tx.body_bytes, "cosmos.tx.v1beta1.TxBody", false)) {
+  if (!sdk::HasOnlyKnownFields(tx.body_bytes, "cosmos.tx.v1beta1.TxBody", false) ||
+      tx.body.non_critical_extension_options_size() > 0) {
     return std::nullopt;
   }
   std::string messages;

@@ -12,7 +12,8 @@ namespace blockreplay::keeper::thorchain {
 
 // What SIGN_MODE_LEGACY_AMINO_JSON signs: a JSON document with sorted keys, made as
 // cosmossdk.io/x/tx v0.14 does with THORNode's own encodings of addresses, assets and keygen types.
-// Nothing where the original makes none: unknown fields in the body, messages it can't read.
+// Nothing where the original makes none: unknown fields or extension options in the body, messages
+// it can't read.
 std::optional<std::string> AminoSignDoc(const sdk::Tx& tx, std::string_view chain_id,
                                         uint64_t account_number, uint64_t sequence,
                                         const Network& network);

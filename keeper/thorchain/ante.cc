@@ -550,6 +550,10 @@ Error RunAnte(const Keeper& k, const sdk::Tx& tx, sdk::GasMeter* tx_meter, Conte
 
   CountTransaction(*ctx);
 
+  // None is taken; those that are not critical are not asked for.
+  if (tx.body.extension_options_size() > 0) {
+    return Error(sdk::kErrUnknownExtensionOptions);
+  }
   KEEPER_RETURN_IF_ERROR(ValidateTx(k, tx));
   SignatureChecks signatures(k, tx, *ctx);
   KEEPER_RETURN_IF_ERROR(signatures.Prepare());

@@ -1,28 +1,38 @@
 #include "keeper/thorchain/message_codec.h"
 
 #include <memory>
+#include <vector>
 
 #include "blockreplay/wire.pb.h"
 #include "common/common.pb.h"
 #include "cosmos/auth/v1beta1/auth.pb.h"
 #include "cosmos/authz/v1beta1/authz.pb.h"
 #include "cosmos/bank/v1beta1/bank.pb.h"
+#include "cosmos/consensus/v1/consensus.pb.h"
 #include "cosmos/crypto/ed25519/keys.pb.h"
 #include "cosmos/crypto/multisig/keys.pb.h"
 #include "cosmos/crypto/secp256k1/keys.pb.h"
 #include "cosmos/crypto/secp256r1/keys.pb.h"
+#include "cosmos/evm/crypto/v1/ethsecp256k1/keys.pb.h"
+#include "cosmos/evm/types/v1/extension_options.pb.h"
 #include "cosmos/mint/v1beta1/mint.pb.h"
 #include "cosmos/staking/v1beta1/staking.pb.h"
 #include "cosmos/tx/v1beta1/tx.pb.h"
 #include "cosmos/upgrade/v1beta1/upgrade.pb.h"
 #include "cosmwasm/wasm/v1/wasm.pb.h"
 #include "google/protobuf/descriptor.h"
+#include "google/protobuf/duration.pb.h"
 #include "google/protobuf/dynamic_message.h"
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 #include "google/protobuf/text_format.h"
+#include "google/protobuf/timestamp.pb.h"
 #include "google/protobuf/wrappers.pb.h"
+#include "keeper/sdk/int.h"
+#include "keeper/sdk/tx.h"
 #include "keeper/thorchain/common/digest.h"
+#include "keeper/thorchain/common/legacy_dec.h"
+#include "keeper/thorchain/common/uint.h"
 #include "tendermint/types/params.pb.h"
 #include "thorchain/denom/v1/denom.pb.h"
 #include "thorchain/scheduler/v1/scheduler.pb.h"
@@ -48,10 +58,13 @@ const Descriptor* const kLinked[] = {
     ::cosmos::auth::v1beta1::BaseAccount::descriptor(),
     ::cosmos::authz::v1beta1::Grant::descriptor(),
     ::cosmos::bank::v1beta1::MsgSend::descriptor(),
+    ::cosmos::consensus::v1::MsgUpdateParams::descriptor(),
     ::cosmos::crypto::ed25519::PubKey::descriptor(),
     ::cosmos::crypto::multisig::LegacyAminoPubKey::descriptor(),
     ::cosmos::crypto::secp256k1::PubKey::descriptor(),
     ::cosmos::crypto::secp256r1::PubKey::descriptor(),
+    ::cosmos::evm::crypto::v1::ethsecp256k1::PubKey::descriptor(),
+    ::cosmos::evm::types::v1::ExtensionOptionsWeb3Tx::descriptor(),
     ::cosmos::mint::v1beta1::Minter::descriptor(),
     ::cosmos::staking::v1beta1::Params::descriptor(),
     ::cosmos::tx::v1beta1::Tx::descriptor(),
@@ -69,6 +82,54 @@ std::unique_ptr<Message> NewMessage(std::string_view type) {
   if (descriptor == nullptr) return nullptr;
   return std::unique_ptr<Message>(
       MessageFactory::generated_factory()->GetPrototype(descriptor)->New());
+}
+
+bool IsNumber(const std::string& type, const std::string& text) {
+  if (type == "Int") return sdk::Int::Unmarshal(text).ok();
+  if (type == "Uint") return Uint::Unmarshal(text).ok();
+  if (type == "Dec") return LegacyDec::Unmarshal(text).ok();
+  return true;
+}
+
+// As a nanosecond count of 64 bits can hold it.
+bool IsDuration(const google::protobuf::Duration& duration) {
+  constexpr int64_t kBillion = 1'000'000'000;
+  int64_t nanos = 0;
+  return duration.nanos() > -kBillion && duration.nanos() < kBillion &&
+         (duration.seconds() == 0 || duration.nanos() == 0 ||
+          (duration.seconds() < 0) == (duration.nanos() < 0)) &&
+         !__builtin_mul_overflow(duration.seconds(), kBillion, &nanos) &&
+         !__builtin_add_overflow(nanos, duration.nanos(), &nanos);
+}
+
+bool HasOnlyValidValues(const Message& message) {
+  if (message.GetDescriptor() == google::protobuf::Timestamp::descriptor()) {
+    return sdk::IsTime(static_cast<const google::protobuf::Timestamp&>(message));
+  }
+  if (message.GetDescriptor() == google::protobuf::Duration::descriptor()) {
+    return IsDuration(static_cast<const google::protobuf::Duration&>(message));
+  }
+  const google::protobuf::Reflection& reflection = *message.GetReflection();
+  std::vector<const FieldDescriptor*> fields;
+  reflection.ListFields(message, &fields);
+  for (const FieldDescriptor* field : fields) {
+    const int size = field->is_repeated() ? reflection.FieldSize(message, field) : 1;
+    for (int i = 0; i < size; ++i) {
+      if (field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
+        if (!HasOnlyValidValues(field->is_repeated()
+                                    ? reflection.GetRepeatedMessage(message, field, i)
+                                    : reflection.GetMessage(message, field))) {
+          return false;
+        }
+      } else if (field->cpp_type() == FieldDescriptor::CPPTYPE_STRING &&
+                 !IsNumber(field->options().GetExtension(wire::type),
+                           field->is_repeated() ? reflection.GetRepeatedString(message, field, i)
+                                                : reflection.GetString(message, field))) {
+        return false;
+      }
+    }
+  }
+  return true;
 }
 
 // The SDK's type URLs have no host in front of the slash, which TextFormat wants.
@@ -101,6 +162,11 @@ void CompleteMessage(Message* message) {
       reflection->SetString(message, field, "0");
     }
   }
+}
+
+bool ParseMessage(std::string_view bytes, Message* message) {
+  return message->ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) &&
+         HasOnlyValidValues(*message);
 }
 
 std::optional<std::string> ReencodeMessage(std::string_view type, std::string_view bytes) {

@@ -17,6 +17,10 @@ namespace blockreplay::keeper::thorchain {
 // embedded messages that are no pointers, numbers kept as text.
 void CompleteMessage(google::protobuf::Message* message);
 
+// Decodes as the original's generated classes do: refuses numbers kept as text (option `type` in
+// blockreplay/wire.proto), points in time and durations that are none.
+bool ParseMessage(std::string_view bytes, google::protobuf::Message* message);
+
 // Decodes and encodes again; nothing if the type is unknown or the bytes are malformed.
 std::optional<std::string> ReencodeMessage(std::string_view type, std::string_view bytes);
 

@@ -351,6 +351,9 @@ Screens Envelope(const Renderer& renderer, const sdk::Tx& tx, const TextualSigne
       !IsUtf8(tx.auth_info.tip().tipper())) {
     throw Failure();
   }
+  if (body.non_critical_extension_options_size() > 0) {
+    throw sdk::NotNative("showing extension options");
+  }
   std::vector<cosmos::tx::v1beta1::SignerInfo> others;
   for (const auto& info : tx.auth_info.signer_infos()) {
     if (!info.has_public_key()) {

@@ -4,12 +4,19 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "cosmos/auth/v1beta1/auth.pb.h"
 #include "cosmos/bank/v1beta1/bank.pb.h"
+#include "cosmos/consensus/v1/consensus.pb.h"
+#include "cosmos/mint/v1beta1/mint.pb.h"
+#include "cosmos/upgrade/v1beta1/upgrade.pb.h"
+#include "cosmwasm/wasm/v1/wasm.pb.h"
 #include "keeper/sdk/int.h"
 #include "keeper/thorchain/handlers/internal.h"
+#include "keeper/thorchain/message_codec.h"
 #include "thorchain/denom/v1/denom.pb.h"
 #include "thorchain/scheduler/v1/scheduler.pb.h"
 
@@ -28,18 +35,6 @@ using BankCoinMessage = ::cosmos::base::v1beta1::Coin;
 constexpr sdk::ErrorCode kErrInvalidDenom{"denom", 3, "invalid denom"};
 constexpr sdk::ErrorCode kErrInvalidMetadata{"denom", 6, "invalid metadata"};
 constexpr std::string_view kDenomPrefix = "x/";
-
-// ---- What a field holds; amounts are text on the wire, whose form decoding checks. ----
-
-bool IsDecodable(const BankCoinMessage& coin) {
-  return coin.amount().empty() || sdk::Int::Unmarshal(coin.amount()).ok();
-}
-template <typename Message>
-bool HasDecodableAmounts(const Message&) {
-  return true;
-}
-bool HasDecodableAmounts(const MsgMintTokens& m) { return IsDecodable(m.amount()); }
-bool HasDecodableAmounts(const MsgBurnTokens& m) { return IsDecodable(m.amount()); }
 
 // ---- Stateless checks. ----
 
@@ -142,8 +137,27 @@ Error Check(const Keeper& k, const MsgChangeDenomAdmin& m) {
 Error Check(const Keeper& k, const MsgScheduleExecuteContract& m) {
   return CheckAddress(k, "sender address", m.sender());
 }
+// What the node makes from memos has checks; all else has none.
+template <typename M>
+Error Check(const Keeper& k, const M& m) {
+  if constexpr (std::is_constructible_v<InternalMessage, const M&>) {
+    return ValidateInternalMessage(k, m);
+  } else {
+    return {};
+  }
+}
 
-// A message of a module that takes it from contracts. M is its generated class.
+// Who signs: the sender, or whom the module obeys.
+template <typename M>
+const std::string& Signer(const M& m) {
+  if constexpr (requires { m.authority(); }) {
+    return m.authority();
+  } else {
+    return m.sender();
+  }
+}
+
+// A message of a module that obeys contracts or a government only. M is its generated class.
 template <typename M>
 class RefusedHandler : public sdk::TypedMessageHandler<M> {
  public:
@@ -155,13 +169,12 @@ class RefusedHandler : public sdk::TypedMessageHandler<M> {
 
  protected:
   bool DecodeMessage(std::string_view bytes, M* message) const override {
-    return message->ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) &&
-           HasDecodableAmounts(*message);
+    return ParseMessage(bytes, message);
   }
   Error ValidateBasic(const M& message) const override { return Check(k_, message); }
   Result<std::vector<std::string>> Signers(const M& message) const override {
-    KEEPER_ASSIGN_OR_RETURN(std::string sender, k_.addresses->ToBytes(message.sender()));
-    return std::vector<std::string>{std::move(sender)};
+    KEEPER_ASSIGN_OR_RETURN(std::string signer, k_.addresses->ToBytes(Signer(message)));
+    return std::vector<std::string>{std::move(signer)};
   }
   Error Ante(const Context&, const M&) const override {
     return Error(sdk::kErrUnknownRequest, "invalid message type");
@@ -175,7 +188,8 @@ class RefusedHandler : public sdk::TypedMessageHandler<M> {
   const Keeper& k_;
 };
 
-// A message that is decoded and checked, but that no service takes.
+// A message that is decoded and checked, but that no service takes. M is its record, or its
+// generated class.
 template <typename M>
 class UnroutedHandler : public sdk::TypedMessageHandler<M> {
  public:
@@ -187,11 +201,13 @@ class UnroutedHandler : public sdk::TypedMessageHandler<M> {
 
  protected:
   bool DecodeMessage(std::string_view bytes, M* message) const override {
-    return Decode(bytes, message);
+    if constexpr (std::is_base_of_v<google::protobuf::Message, M>) {
+      return ParseMessage(bytes, message);
+    } else {
+      return Decode(bytes, message);
+    }
   }
-  Error ValidateBasic(const M& message) const override {
-    return ValidateInternalMessage(k_, message);
-  }
+  Error ValidateBasic(const M& message) const override { return Check(k_, message); }
   Result<std::vector<std::string>> Signers(const M&) const override {
     return std::vector<std::string>();
   }
@@ -209,6 +225,14 @@ void RegisterRefusedMessages(Managers* managers, sdk::MessageRouter* router) {
   const auto refuse = [&]<typename M>(std::string_view type_url, const M&) {
     router->Register(std::make_unique<RefusedHandler<M>>(type_url, managers));
   };
+  refuse("/cosmos.auth.v1beta1.MsgUpdateParams", ::cosmos::auth::v1beta1::MsgUpdateParams());
+  refuse("/cosmos.bank.v1beta1.MsgSetSendEnabled", ::cosmos::bank::v1beta1::MsgSetSendEnabled());
+  refuse("/cosmos.bank.v1beta1.MsgUpdateParams", ::cosmos::bank::v1beta1::MsgUpdateParams());
+  refuse("/cosmos.consensus.v1.MsgUpdateParams", ::cosmos::consensus::v1::MsgUpdateParams());
+  refuse("/cosmos.upgrade.v1beta1.MsgCancelUpgrade",
+         ::cosmos::upgrade::v1beta1::MsgCancelUpgrade());
+  refuse("/cosmos.upgrade.v1beta1.MsgSoftwareUpgrade",
+         ::cosmos::upgrade::v1beta1::MsgSoftwareUpgrade());
   refuse("/thorchain.denom.v1.MsgBurnTokens", MsgBurnTokens());
   refuse("/thorchain.denom.v1.MsgChangeDenomAdmin", MsgChangeDenomAdmin());
   refuse("/thorchain.denom.v1.MsgCreateDenom", MsgCreateDenom());
@@ -218,6 +242,12 @@ void RegisterRefusedMessages(Managers* managers, sdk::MessageRouter* router) {
   const auto leave_unrouted = [&]<typename M>(std::string_view type_url, const M&) {
     router->RegisterUnrouted(std::make_unique<UnroutedHandler<M>>(type_url, managers));
   };
+  leave_unrouted("/cosmos.mint.v1beta1.MsgUpdateParams",
+                 ::cosmos::mint::v1beta1::MsgUpdateParams());
+  leave_unrouted("/cosmwasm.wasm.v1.MsgIBCCloseChannel",
+                 ::cosmwasm::wasm::v1::MsgIBCCloseChannel());
+  leave_unrouted("/cosmwasm.wasm.v1.MsgIBCSend", ::cosmwasm::wasm::v1::MsgIBCSend());
+  leave_unrouted("/thorchain.scheduler.v1.Schedule", ::thorchain::scheduler::v1::Schedule());
   leave_unrouted("/types.MsgSwap", MsgSwap());
   leave_unrouted("/types.MsgAddLiquidity", MsgAddLiquidity());
   leave_unrouted("/types.MsgWithdrawLiquidity", MsgWithdrawLiquidity());

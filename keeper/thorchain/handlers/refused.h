@@ -6,8 +6,8 @@
 namespace blockreplay::keeper::thorchain {
 
 // Registers the messages that no transaction can bring about anything with: those that a module
-// serves, but for contracts only, so that the ante chain refuses them; and those that the node
-// makes itself from memos, which no service takes.
+// serves, but for contracts or a government only, so that the ante chain refuses them; and those
+// that no service takes, most of which the node makes itself from memos.
 void RegisterRefusedMessages(Managers* managers, sdk::MessageRouter* router);
 
 }  // namespace blockreplay::keeper::thorchain

@@ -24,23 +24,14 @@
 namespace blockreplay::keeper::thorchain {
 namespace {
 
-// Messages with a service that have no handler here (yet).
+// Messages that the original knows and that have no handler here.
 constexpr std::array kNotNative{
-    "/cosmos.auth.v1beta1.MsgUpdateParams",
     "/cosmos.authz.v1beta1.MsgExec",
     "/cosmos.authz.v1beta1.MsgGrant",
     "/cosmos.authz.v1beta1.MsgRevoke",
-    "/cosmos.bank.v1beta1.MsgSetSendEnabled",
-    "/cosmos.bank.v1beta1.MsgUpdateParams",
-    "/cosmos.consensus.v1.MsgUpdateParams",
-    "/cosmos.mint.v1beta1.MsgUpdateParams",
-    "/cosmos.upgrade.v1beta1.MsgCancelUpgrade",
-    "/cosmos.upgrade.v1beta1.MsgSoftwareUpgrade",
     "/cosmwasm.wasm.v1.MsgAddCodeUploadParamsAddresses",
     "/cosmwasm.wasm.v1.MsgClearAdmin",
     "/cosmwasm.wasm.v1.MsgExecuteContract",
-    "/cosmwasm.wasm.v1.MsgIBCCloseChannel",
-    "/cosmwasm.wasm.v1.MsgIBCSend",
     "/cosmwasm.wasm.v1.MsgInstantiateContract",
     "/cosmwasm.wasm.v1.MsgInstantiateContract2",
     "/cosmwasm.wasm.v1.MsgMigrateContract",
@@ -56,6 +47,9 @@ constexpr std::array kNotNative{
     "/cosmwasm.wasm.v1.MsgUpdateInstantiateConfig",
     "/cosmwasm.wasm.v1.MsgUpdateParams",
 };
+
+constexpr std::array kExtensionOptions{"/cosmos.evm.types.v1.ExtensionOptionDynamicFeeTx",
+                                       "/cosmos.evm.types.v1.ExtensionOptionsWeb3Tx"};
 
 }  // namespace
 
@@ -87,7 +81,7 @@ void RegisterHandlers(Managers* managers, sdk::MessageRouter* router) {
   router->Register(NewSendHandler(managers));
 
   RegisterRefusedMessages(managers, router);
-  // A handler wins over an entry of this list.
+  for (const char* type_url : kExtensionOptions) router->RegisterExtensionOption(type_url);
   for (const char* type_url : kNotNative) router->RegisterNotNative(type_url);
 }
 
