@@ -1,6 +1,8 @@
 #include "keeper/sdk/pub_key.h"
 
+#include <openssl/ec.h>
 #include <openssl/evp.h>
+#include <openssl/obj_mac.h>
 #include <openssl/ripemd.h>
 #include <openssl/sha.h>
 #include <secp256k1.h>
@@ -60,6 +62,18 @@ bool DecodeAny(std::string_view bytes, Any* any) {
   return true;
 }
 
+// A point of secp256r1 in compressed form, which its keys are decoded to at once.
+bool IsSecp256r1Point(std::string_view bytes) {
+  constexpr size_t kCompressedSize = 33;
+  static const EC_GROUP* const curve = EC_GROUP_new_by_curve_name(NID_X9_62_prime256v1);
+  const std::unique_ptr<EC_POINT, decltype(&EC_POINT_free)> point(EC_POINT_new(curve),
+                                                                  EC_POINT_free);
+  return bytes.size() == kCompressedSize && point != nullptr &&
+         EC_POINT_oct2point(curve, point.get(),
+                            reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(),
+                            nullptr) == 1;
+}
+
 // `*packed` counts keys within keys.
 Result<PubKey> FromAnyAtDepth(const Any& any, int depth, int* packed) {
   if (depth >= kMostLevels) return UnpackError("max depth exceeded");
@@ -98,7 +112,10 @@ Result<PubKey> FromAnyAtDepth(const Any& any, int depth, int* packed) {
         return UnpackError("malformed");
       }
     } else if (number == 1) {
-      if (type != WireType::kBytes || !r.Bytes(&bytes)) return UnpackError("malformed");
+      if (type != WireType::kBytes || !r.Bytes(&bytes) ||
+          (key.type == PubKey::Type::kSecp256r1 && !IsSecp256r1Point(bytes))) {
+        return UnpackError("malformed");
+      }
       key.key = bytes;
     } else if (!r.Skip(number, type)) {
       return UnpackError("malformed");
