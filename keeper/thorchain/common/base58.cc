@@ -21,6 +21,10 @@ std::string_view Digits(Base58Alphabet alphabet) {
 
 }  // namespace
 
+bool IsBase58Digit(char c, Base58Alphabet alphabet) {
+  return Digits(alphabet).find(c) != std::string_view::npos;
+}
+
 std::string EncodeBase58(std::string_view bytes, Base58Alphabet alphabet) {
   const std::string_view digits = Digits(alphabet);
   const size_t zeros = std::min(bytes.find_first_not_of('\0'), bytes.size());

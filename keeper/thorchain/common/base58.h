@@ -8,6 +8,8 @@ namespace blockreplay::keeper::thorchain {
 
 enum class Base58Alphabet { kBitcoin, kXrp };
 
+bool IsBase58Digit(char c, Base58Alphabet alphabet);
+
 std::string EncodeBase58(std::string_view bytes,
                          Base58Alphabet alphabet = Base58Alphabet::kBitcoin);
 // Nothing for a digit outside the alphabet, for empty text, and above 256 characters: nothing that
