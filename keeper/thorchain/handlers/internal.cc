@@ -1,6 +1,5 @@
 #include "keeper/thorchain/handlers/internal.h"
 
-#include <string>
 #include <utility>
 
 // Headers of handlers of internal messages belong here.
@@ -33,39 +32,28 @@
 namespace blockreplay::keeper::thorchain {
 namespace {
 
-[[maybe_unused]] Result<InternalResult> ToInternalResult(Result<InternalResult> result) {
-  return result;
-}
-[[maybe_unused]] Result<InternalResult> ToInternalResult(Error error) {
+Result<InternalResult> ToInternalResult(Result<InternalResult> result) { return result; }
+Result<InternalResult> ToInternalResult(Error error) {
   if (error) return error;
   return InternalResult{};
+}
+
+// Swaps go to their queue instead, which end block works off.
+Result<InternalResult> HandleInternal(Managers&, const Context&, const MsgSwap&) {
+  throw sdk::NotNative("a swap outside of its queue");
 }
 
 }  // namespace
 
 Error ValidateInternalMessage(const Keeper& k, const InternalMessage& message) {
-  return std::visit(
-      [&](const auto& m) -> Error {
-        if constexpr (requires { ValidateBasic(k, m); }) {
-          return ValidateBasic(k, m);
-        } else {
-          throw sdk::NotNative("internal message " + std::to_string(message.index()));
-        }
-      },
-      message);
+  return std::visit([&](const auto& m) { return ValidateBasic(k, m); }, message);
 }
 
 Result<InternalResult> HandleInternalMessage(Managers& mgr, const Context& ctx,
                                              const InternalMessage& message) {
   sdk::CacheContext branch(ctx);
   Result<InternalResult> result = std::visit(
-      [&](const auto& m) -> Result<InternalResult> {
-        if constexpr (requires { HandleInternal(mgr, ctx, m); }) {
-          return ToInternalResult(HandleInternal(mgr, branch.context(), m));
-        } else {
-          throw sdk::NotNative("internal message " + std::to_string(message.index()));
-        }
-      },
+      [&](const auto& m) { return ToInternalResult(HandleInternal(mgr, branch.context(), m)); },
       message);
   if (result.ok()) branch.Commit();
   return result;

@@ -5,8 +5,7 @@
 // A handler of one is two functions, in a header that handlers/internal.cc includes:
 //   Error ValidateBasic(const Keeper& k, const MsgX& message);
 //   Error HandleInternal(Managers& mgr, const Context& ctx, const MsgX& message);
-// The second one begins with the handler's own validation. Messages without them count as not
-// native.
+// The second one begins with the handler's own validation. MsgSwap has the first only.
 
 #include <variant>
 
