@@ -127,19 +127,6 @@ std::vector<AccAddress> ActiveNodes::Without(const std::vector<AccAddress>& sign
   return others;
 }
 
-std::vector<const Attestation*> Deduplicate(const std::vector<Attestation>& attestations,
-                                            size_t most) {
-  std::vector<const Attestation*> distinct;
-  sdk::StringSet seen;
-  for (const Attestation& attestation : attestations) {
-    if (!seen.insert(attestation.pub_key).second) continue;
-    distinct.push_back(&attestation);
-    // As the node: the limit is looked at after adding.
-    if (distinct.size() >= most) break;
-  }
-  return distinct;
-}
-
 std::optional<AccAddress> VerifyAttestation(const Keeper& k, const ActiveNodes& active,
                                             const sdk::Sha256Digest& signed_digest,
                                             const Attestation& attestation) {
@@ -149,6 +136,22 @@ std::optional<AccAddress> VerifyAttestation(const Keeper& k, const ActiveNodes& 
     return std::nullopt;
   }
   return key.address;
+}
+
+std::vector<AccAddress> VerifiedSigners(const Keeper& k, const ActiveNodes& active,
+                                        const std::vector<Attestation>& attestations,
+                                        std::string_view signed_bytes) {
+  const sdk::Sha256Digest digest = sdk::Sha256Of(signed_bytes);
+  std::vector<AccAddress> signers;
+  sdk::StringSet seen;
+  for (const Attestation& attestation : attestations) {
+    if (!seen.insert(attestation.pub_key).second) continue;
+    std::optional<AccAddress> signer = VerifyAttestation(k, active, digest, attestation);
+    if (signer) signers.push_back(*std::move(signer));
+    // As the node: the limit is looked at after adding.
+    if (seen.size() >= active.size()) break;
+  }
+  return signers;
 }
 
 std::vector<AccAddress> SignersOf(const Keeper& k, const std::vector<Attestation>& attestations) {

@@ -48,16 +48,18 @@ class ActiveNodes {
   std::shared_ptr<const Index> index_;
 };
 
-// The first attestation of each key, at most `most` of them.
-std::vector<const Attestation*> Deduplicate(const std::vector<Attestation>& attestations,
-                                            size_t most);
-
 // The account of an active node whose signature of the bytes with this SHA-256 the attestation
 // carries; nothing otherwise. What was verified is remembered: both stages of an observation carry
 // the same attestations.
 std::optional<AccAddress> VerifyAttestation(const Keeper& k, const ActiveNodes& active,
                                             const sdk::Sha256Digest& signed_digest,
                                             const Attestation& attestation);
+
+// The accounts of the attestations of these bytes that are verified. Looks at the first of each
+// key, and at no more keys than there are nodes.
+std::vector<AccAddress> VerifiedSigners(const Keeper& k, const ActiveNodes& active,
+                                        const std::vector<Attestation>& attestations,
+                                        std::string_view signed_bytes);
 
 // The accounts of all keys, verified or not. Panics at keys of another length than 33 bytes.
 std::vector<AccAddress> SignersOf(const Keeper& k, const std::vector<Attestation>& attestations);

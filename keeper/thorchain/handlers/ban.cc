@@ -22,9 +22,9 @@ Error CheckAccount(const NodeAccount& account) {
   return {};
 }
 
-class BanHandler : public Handler<MsgBan> {
+class BanHandler : public ActiveValidatorHandler<MsgBan> {
  public:
-  explicit BanHandler(Managers* managers) : Handler("/types.MsgBan", managers) {}
+  explicit BanHandler(Managers* managers) : ActiveValidatorHandler("/types.MsgBan", managers) {}
 
  protected:
   Error ValidateBasic(const MsgBan& message) const override {
@@ -32,16 +32,6 @@ class BanHandler : public Handler<MsgBan> {
       return Error(sdk::kErrInvalidAddress);
     }
     return {};
-  }
-  std::vector<AccAddress> GetSigners(const MsgBan& message) const override {
-    return {message.signer};
-  }
-  Error Ante(const Context& ctx, const MsgBan& message) const override {
-    return RequireActiveValidator(k(), ctx, message.signer);
-  }
-  Error Validate(const Context& ctx, const MsgBan& message) const override {
-    KEEPER_RETURN_IF_ERROR(ValidateBasic(message));
-    return RequireActiveValidator(k(), ctx, message.signer);
   }
   Error Run(const Context& ctx, const MsgBan& message) const override {
     KEEPER_ASSIGN_OR_RETURN(NodeAccount node, GetNodeAccount(k(), ctx, message.node_address));

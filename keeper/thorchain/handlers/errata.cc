@@ -147,14 +147,10 @@ class ErrataTxQuorumHandler : public Handler<MsgErrataTxQuorum> {
     const ErrataTx& errata = *message.quo_errata->errata_tx;
     KEEPER_ASSIGN_OR_RETURN(ErrataTxVoter voter,
                             GetErrataTxVoter(k(), ctx, errata.id, errata.chain));
-    const sdk::Sha256Digest signed_digest = sdk::Sha256Of(Encode(errata));
     Error error;
-    for (const Attestation* attestation :
-         Deduplicate(message.quo_errata->attestations, active.size())) {
-      const std::optional<AccAddress> signer =
-          VerifyAttestation(k(), active, signed_digest, *attestation);
-      if (!signer) continue;
-      error = ProcessAttestation(k(), ctx, errata, *signer, active, false, &voter);
+    for (const AccAddress& signer :
+         VerifiedSigners(k(), active, message.quo_errata->attestations, Encode(errata))) {
+      error = ProcessAttestation(k(), ctx, errata, signer, active, false, &voter);
       if (error) break;
     }
     // Also after an error: the gas stays.
@@ -163,27 +159,15 @@ class ErrataTxQuorumHandler : public Handler<MsgErrataTxQuorum> {
   }
 };
 
-class ErrataTxHandler : public Handler<MsgErrataTx> {
+class ErrataTxHandler : public ActiveValidatorHandler<MsgErrataTx> {
  public:
-  explicit ErrataTxHandler(Managers* managers) : Handler("/types.MsgErrataTx", managers) {}
+  explicit ErrataTxHandler(Managers* managers)
+      : ActiveValidatorHandler("/types.MsgErrataTx", managers) {}
 
  protected:
   Error ValidateBasic(const MsgErrataTx& message) const override {
     if (message.signer.IsEmpty()) return Error(sdk::kErrInvalidAddress);
     return CheckErrata(message.tx_id, message.chain);
-  }
-  std::vector<AccAddress> GetSigners(const MsgErrataTx& message) const override {
-    return {message.signer};
-  }
-  Error Ante(const Context& ctx, const MsgErrataTx& message) const override {
-    return RequireActiveValidator(k(), ctx, message.signer);
-  }
-  Error Validate(const Context& ctx, const MsgErrataTx& message) const override {
-    KEEPER_RETURN_IF_ERROR(ValidateBasic(message));
-    if (!IsActiveValidator(k(), ctx, message.signer)) {
-      return Error(sdk::kErrUnauthorized, "not authorized");
-    }
-    return {};
   }
   Error Run(const Context& ctx, const MsgErrataTx& message) const override {
     KEEPER_ASSIGN_OR_RETURN(const ActiveNodes active, ActiveNodes::Read(k(), ctx));

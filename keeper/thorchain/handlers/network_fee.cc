@@ -79,14 +79,10 @@ class NetworkFeeQuorumHandler : public Handler<MsgNetworkFeeQuorum> {
       return Error::New("transaction rate or size exceeds int64 max");
     }
     KEEPER_ASSIGN_OR_RETURN(ObservedNetworkFeeVoter voter, GetVoter(k(), ctx, fee));
-    const sdk::Sha256Digest signed_digest = sdk::Sha256Of(Encode(fee));
     Error error;
-    for (const Attestation* attestation :
-         Deduplicate(message.quo_net_fee->attestations, active.size())) {
-      const std::optional<AccAddress> signer =
-          VerifyAttestation(k(), active, signed_digest, *attestation);
-      if (!signer) continue;
-      error = ProcessAttestation(k(), ctx, fee, *signer, active, false, &voter);
+    for (const AccAddress& signer :
+         VerifiedSigners(k(), active, message.quo_net_fee->attestations, Encode(fee))) {
+      error = ProcessAttestation(k(), ctx, fee, signer, active, false, &voter);
       if (error) break;
     }
     // Also after an error: the gas stays.
@@ -95,9 +91,10 @@ class NetworkFeeQuorumHandler : public Handler<MsgNetworkFeeQuorum> {
   }
 };
 
-class NetworkFeeHandler : public Handler<MsgNetworkFee> {
+class NetworkFeeHandler : public ActiveValidatorHandler<MsgNetworkFee> {
  public:
-  explicit NetworkFeeHandler(Managers* managers) : Handler("/types.MsgNetworkFee", managers) {}
+  explicit NetworkFeeHandler(Managers* managers)
+      : ActiveValidatorHandler("/types.MsgNetworkFee", managers) {}
 
  protected:
   Error ValidateBasic(const MsgNetworkFee& message) const override {
@@ -107,19 +104,6 @@ class NetworkFeeHandler : public Handler<MsgNetworkFee> {
     }
     if (message.transaction_fee_rate > kMaxInt64) {
       return Error(sdk::kErrUnknownRequest, "transaction fee rate exceeds max int64");
-    }
-    return {};
-  }
-  std::vector<AccAddress> GetSigners(const MsgNetworkFee& message) const override {
-    return {message.signer};
-  }
-  Error Ante(const Context& ctx, const MsgNetworkFee& message) const override {
-    return RequireActiveValidator(k(), ctx, message.signer);
-  }
-  Error Validate(const Context& ctx, const MsgNetworkFee& message) const override {
-    KEEPER_RETURN_IF_ERROR(ValidateBasic(message));
-    if (!IsActiveValidator(k(), ctx, message.signer)) {
-      return Error(sdk::kErrUnauthorized, "not authorized");
     }
     return {};
   }

@@ -2,7 +2,9 @@
 
 // Who may send a node's messages, and what those cost: nodes pay out of their bond.
 
-#include "keeper/thorchain/keeper.h"
+#include <vector>
+
+#include "keeper/thorchain/handlers/handler.h"
 
 namespace blockreplay::keeper::thorchain {
 
@@ -19,5 +21,24 @@ Error DeductNativeTxFeeFromBond(const Keeper& k, const Context& ctx, const AccAd
 
 void EmitBondEvent(const Keeper& k, const Context& ctx, const Uint& amount, BondType type,
                    const Tx& tx, const AccAddress& node, const AccAddress& bond_address);
+
+// Base of the handlers of messages that one active validator signs, in the field `signer`.
+template <typename M>
+class ActiveValidatorHandler : public Handler<M> {
+ public:
+  using Handler<M>::Handler;
+
+ protected:
+  using Handler<M>::k;
+
+  std::vector<AccAddress> GetSigners(const M& message) const override { return {message.signer}; }
+  Error Ante(const Context& ctx, const M& message) const override {
+    return RequireActiveValidator(k(), ctx, message.signer);
+  }
+  Error Validate(const Context& ctx, const M& message) const override {
+    KEEPER_RETURN_IF_ERROR(this->ValidateBasic(message));
+    return RequireActiveValidator(k(), ctx, message.signer);
+  }
+};
 
 }  // namespace blockreplay::keeper::thorchain

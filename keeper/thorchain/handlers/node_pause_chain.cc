@@ -13,24 +13,14 @@ namespace {
 
 constexpr std::string_view kPauseMimir = "NodePauseChainGlobal";
 
-class NodePauseChainHandler : public Handler<MsgNodePauseChain> {
+class NodePauseChainHandler : public ActiveValidatorHandler<MsgNodePauseChain> {
  public:
   explicit NodePauseChainHandler(Managers* managers)
-      : Handler("/types.MsgNodePauseChain", managers) {}
+      : ActiveValidatorHandler("/types.MsgNodePauseChain", managers) {}
 
  protected:
   Error ValidateBasic(const MsgNodePauseChain& message) const override {
     return message.signer.IsEmpty() ? Error(sdk::kErrInvalidAddress) : Error();
-  }
-  std::vector<AccAddress> GetSigners(const MsgNodePauseChain& message) const override {
-    return {message.signer};
-  }
-  Error Ante(const Context& ctx, const MsgNodePauseChain& message) const override {
-    return RequireActiveValidator(k(), ctx, message.signer);
-  }
-  Error Validate(const Context& ctx, const MsgNodePauseChain& message) const override {
-    KEEPER_RETURN_IF_ERROR(ValidateBasic(message));
-    return RequireActiveValidator(k(), ctx, message.signer);
   }
   Error Run(const Context& ctx, const MsgNodePauseChain& message) const override {
     KEEPER_ASSIGN_OR_RETURN(const Vaults active,

@@ -62,17 +62,13 @@ class ObservedTxQuorumHandler : public Handler<MsgObservedTxQuorum> {
     if (!voter.ok()) return {};
 
     ObservedTx tx = quorum.obs_tx;
-    const sdk::Sha256Digest signed_digest = sdk::Sha256Of(Encode(tx.tx));
+    const std::vector<AccAddress> observers =
+        VerifiedSigners(k(), active, quorum.attestations, Encode(tx.tx));
     bool consensus = false;
-    std::vector<AccAddress> observers;
-    for (const Attestation* attestation : Deduplicate(quorum.attestations, active.size())) {
-      std::optional<AccAddress> signer =
-          VerifyAttestation(k(), active, signed_digest, *attestation);
-      if (!signer) continue;
+    for (const AccAddress& signer : observers) {
       consensus |= quorum.inbound
-                       ? ProcessTxInVote(mgr(), ctx, active, tx, *signer, false, &*voter)
-                       : ProcessTxOutVote(mgr(), ctx, active, tx, *signer, false, &*voter);
-      observers.push_back(*std::move(signer));
+                       ? ProcessTxInVote(mgr(), ctx, active, tx, signer, false, &*voter)
+                       : ProcessTxOutVote(mgr(), ctx, active, tx, signer, false, &*voter);
     }
     const Error error = quorum.inbound ? HandleTxIn(mgr(), ctx, active, message.signer, tx,
                                                     *std::move(voter), observers, consensus)
@@ -84,10 +80,10 @@ class ObservedTxQuorumHandler : public Handler<MsgObservedTxQuorum> {
 
 // Observations of a single node.
 template <typename Message, bool kInbound>
-class ObservedTxsHandler : public Handler<Message> {
+class ObservedTxsHandler : public ActiveValidatorHandler<Message> {
  public:
   ObservedTxsHandler(std::string_view type_url, Managers* managers)
-      : Handler<Message>(type_url, managers) {}
+      : ActiveValidatorHandler<Message>(type_url, managers) {}
 
  protected:
   using Handler<Message>::k;
@@ -100,16 +96,6 @@ class ObservedTxsHandler : public Handler<Message> {
       KEEPER_RETURN_IF_ERROR(CheckObservation(k(), tx, kInbound));
     }
     return {};
-  }
-  std::vector<AccAddress> GetSigners(const Message& message) const override {
-    return {message.signer};
-  }
-  Error Ante(const Context& ctx, const Message& message) const override {
-    return RequireActiveValidator(k(), ctx, message.signer);
-  }
-  Error Validate(const Context& ctx, const Message& message) const override {
-    KEEPER_RETURN_IF_ERROR(ValidateBasic(message));
-    return RequireActiveValidator(k(), ctx, message.signer);
   }
   Error Run(const Context& ctx, const Message& message) const override {
     KEEPER_ASSIGN_OR_RETURN(const ActiveNodes active, ActiveNodes::Read(k(), ctx));

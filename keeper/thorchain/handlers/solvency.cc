@@ -175,14 +175,10 @@ class SolvencyQuorumHandler : public Handler<MsgSolvencyQuorum> {
     KEEPER_ASSIGN_OR_RETURN(const ActiveNodes active, ActiveNodes::Read(k(), ctx));
     const Solvency& solvency = *message.quo_solvency->solvency;
     KEEPER_ASSIGN_OR_RETURN(SolvencyVoter voter, GetVoter(k(), ctx, solvency));
-    const sdk::Sha256Digest signed_digest = sdk::Sha256Of(Encode(solvency));
     Error error;
-    for (const Attestation* attestation :
-         Deduplicate(message.quo_solvency->attestations, active.size())) {
-      const std::optional<AccAddress> signer =
-          VerifyAttestation(k(), active, signed_digest, *attestation);
-      if (!signer) continue;
-      error = ProcessAttestation(k(), ctx, solvency, *signer, active, false, &voter);
+    for (const AccAddress& signer :
+         VerifiedSigners(k(), active, message.quo_solvency->attestations, Encode(solvency))) {
+      error = ProcessAttestation(k(), ctx, solvency, signer, active, false, &voter);
       if (error) break;
     }
     // Also after an error: the gas stays.
@@ -191,23 +187,14 @@ class SolvencyQuorumHandler : public Handler<MsgSolvencyQuorum> {
   }
 };
 
-class SolvencyHandler : public Handler<MsgSolvency> {
+class SolvencyHandler : public ActiveValidatorHandler<MsgSolvency> {
  public:
-  explicit SolvencyHandler(Managers* managers) : Handler("/types.MsgSolvency", managers) {}
+  explicit SolvencyHandler(Managers* managers)
+      : ActiveValidatorHandler("/types.MsgSolvency", managers) {}
 
  protected:
   Error ValidateBasic(const MsgSolvency& message) const override {
     return CheckSolvency(SolvencyOf(message), message.signer);
-  }
-  std::vector<AccAddress> GetSigners(const MsgSolvency& message) const override {
-    return {message.signer};
-  }
-  Error Ante(const Context& ctx, const MsgSolvency& message) const override {
-    return RequireActiveValidator(k(), ctx, message.signer);
-  }
-  Error Validate(const Context& ctx, const MsgSolvency& message) const override {
-    KEEPER_RETURN_IF_ERROR(ValidateBasic(message));
-    return RequireActiveValidator(k(), ctx, message.signer);
   }
   Error Run(const Context& ctx, const MsgSolvency& message) const override {
     KEEPER_ASSIGN_OR_RETURN(const ActiveNodes active, ActiveNodes::Read(k(), ctx));
