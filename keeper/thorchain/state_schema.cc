@@ -177,6 +177,13 @@ std::string TextOrHex(std::string_view bytes) {
 
 }  // namespace
 
+std::vector<const StoredKind*> AllStoredKinds() {
+  std::vector<const StoredKind*> all;
+  for (const StoredKind& kind : ThorchainKinds()) all.push_back(&kind);
+  for (const StoredKind& kind : kOtherKinds) all.push_back(&kind);
+  return all;
+}
+
 const StoredKind* FindStoredKind(std::string_view store, std::string_view key) {
   if (store == "thorchain") {
     const size_t slash = key.find('/');

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace blockreplay::keeper::thorchain {
 
@@ -27,6 +28,9 @@ struct StoredKind {
   ValueCodec codec;
   std::string_view type;  // of messages
 };
+
+// In no particular order.
+std::vector<const StoredKind*> AllStoredKinds();
 
 // Null for a key of no known group.
 const StoredKind* FindStoredKind(std::string_view store, std::string_view key);
