@@ -61,7 +61,8 @@ class Writer {
     type_url.remove_prefix(std::min<size_t>(type_url.size(), 1));
     // The original signs what it has decoded and encoded again.
     const std::optional<std::string> bytes = ReencodeMessage(type_url, value);
-    if (!bytes) return false;
+    // The transaction was decoded, so its text is no UTF-8. The original writes U+FFFD.
+    if (!bytes) throw sdk::NotNative("text that is no UTF-8 in amino JSON");
     const Descriptor* descriptor =
         DescriptorPool::generated_pool()->FindMessageTypeByName(std::string(type_url));
     const std::unique_ptr<Message> message(
