@@ -381,54 +381,78 @@ void RunSignatures(benchmark::State& state, const Samples& samples) {
 
 // ---- Parts of user transactions ----
 
-// The messages alone, on the state that the ante chain leaves.
-void RunHandlers(benchmark::State& state, const Samples& samples) {
+// A user's transaction on a branch of the state before it.
+class UserTx {
+ public:
+  explicit UserTx(const Sample& sample)
+      : tx_(Start(sample)),
+        branch_(sample.state),
+        context_(keeper::sdk::Context(&TheParts().block(), &branch_, &first_gas_, &events_)
+                     .WithTxBytes(sample.tx())) {}
+
+  bool Ante() { return TheParts().Ante(tx_, &gas_, &context_).ok(); }
+  // On the state that the ante chain leaves.
+  bool Handle() const {
+    return std::all_of(tx_.messages.begin(), tx_.messages.end(),
+                       [&](const keeper::sdk::TxMessage& message) {
+                         return message.handler->Handle(context_, *message.message).ok();
+                       });
+  }
+
+ private:
+  static keeper::sdk::Tx Start(const Sample& sample) {
+    TheParts().StartBlock(*sample.block);
+    return *TheParts().Decode(sample.tx());
+  }
+
+  keeper::sdk::Tx tx_;
+  MultiStore branch_;
+  keeper::sdk::GasMeter first_gas_ = keeper::sdk::GasMeter::Infinite();
+  keeper::sdk::GasMeter gas_ = keeper::sdk::GasMeter::Infinite();
+  keeper::sdk::EventManager events_;
+  keeper::sdk::Context context_;
+};
+
+// `run(tx, measure)` runs a sample's transaction, and gives the part to be measured to `measure`.
+template <typename Run>
+void RunParts(benchmark::State& state, const Samples& samples, Run&& run) {
   if (samples.empty()) return state.SkipWithError("no samples");
   keeper::SwitchOff(switched_off);
   size_t next = 0;
   Meter meter(&state);
   for (auto _ : state) {
-    const Sample& sample = samples[next++ % samples.size()];
-    TheParts().StartBlock(*sample.block);
-    const keeper::sdk::Tx tx = *TheParts().Decode(sample.tx());
-    MultiStore branch(sample.state);
-    keeper::sdk::GasMeter first = keeper::sdk::GasMeter::Infinite();
-    keeper::sdk::GasMeter gas = keeper::sdk::GasMeter::Infinite();
-    keeper::sdk::EventManager events;
-    keeper::sdk::Context context =
-        keeper::sdk::Context(&TheParts().block(), &branch, &first, &events)
-            .WithTxBytes(sample.tx());
-    if (!TheParts().Ante(tx, &gas, &context).ok()) return state.SkipWithError("the ante failed");
-    meter.Measure([&] {
-      for (const keeper::sdk::TxMessage& message : tx.messages) {
-        if (!message.handler->Handle(context, *message.message).ok()) {
-          state.SkipWithError("the message failed");
-        }
-      }
-    });
+    UserTx tx(samples[next++ % samples.size()]);
+    run(&tx, [&](auto&& part) { meter.Measure(part); });
   }
 }
 
-void RunAnte(benchmark::State& state, const Samples& samples) {
-  if (samples.empty()) return state.SkipWithError("no samples");
-  keeper::SwitchOff(switched_off);
-  size_t next = 0;
-  Meter meter(&state);
-  for (auto _ : state) {
-    const Sample& sample = samples[next++ % samples.size()];
-    TheParts().StartBlock(*sample.block);
-    const keeper::sdk::Tx tx = *TheParts().Decode(sample.tx());
-    MultiStore branch(sample.state);
-    keeper::sdk::GasMeter first = keeper::sdk::GasMeter::Infinite();
-    keeper::sdk::GasMeter gas = keeper::sdk::GasMeter::Infinite();
-    keeper::sdk::EventManager events;
-    keeper::sdk::Context context =
-        keeper::sdk::Context(&TheParts().block(), &branch, &first, &events)
-            .WithTxBytes(sample.tx());
-    meter.Measure([&] {
-      if (!TheParts().Ante(tx, &gas, &context).ok()) state.SkipWithError("the ante failed");
+void RunHandlers(benchmark::State& state, const Samples& samples) {
+  RunParts(state, samples, [&](UserTx* tx, auto&& measure) {
+    if (!tx->Ante()) return state.SkipWithError("the ante failed");
+    measure([&] {
+      if (!tx->Handle()) state.SkipWithError("the message failed");
     });
-  }
+  });
+}
+
+void RunAnte(benchmark::State& state, const Samples& samples) {
+  RunParts(state, samples, [&](UserTx* tx, auto&& measure) {
+    measure([&] {
+      if (!tx->Ante()) state.SkipWithError("the ante failed");
+    });
+  });
+}
+
+// After another transaction of the block, with nothing written since that the fee depends on.
+void RunNextAnte(benchmark::State& state, const Samples& samples) {
+  size_t next = 0;
+  RunParts(state, samples, [&](UserTx* tx, auto&& measure) {
+    UserTx before(samples[next++ % samples.size()]);
+    if (!before.Ante()) return state.SkipWithError("the ante failed");
+    measure([&] {
+      if (!tx->Ante()) state.SkipWithError("the ante failed");
+    });
+  });
 }
 
 void RunDecode(benchmark::State& state, const Samples& samples) {
@@ -496,6 +520,10 @@ void RegisterPhases(const std::string& name, const Samples& samples) {
   Register(name, samples, [](auto& state, const Samples& of) { RunPhases(state, of, false); });
 }
 
+void RegisterSeenPhases(const std::string& name, const Samples& samples) {
+  Register(name, samples, [](auto& state, const Samples& of) { RunPhases(state, of, true); });
+}
+
 // Nodes collect attestations before they propose them: none of the samples is alone. So these are
 // the same messages, each with its first attestation only.
 Samples WithOneAttestation(const Samples& samples) {
@@ -528,12 +556,12 @@ void RegisterAll() {
   for (const auto& [name, samples] : {std::pair{std::string("ObservedTxQuorumSingle"), single},
                                       {std::string("ObservedTxQuorumBatch"), batch}}) {
     RegisterPhases(name, samples);
-    Register(name + "Seen", samples,
-             [](auto& state, const Samples& of) { RunPhases(state, of, true); });
+    RegisterSeenPhases(name + "Seen", samples);
     Register(name + "Signatures", samples, RunSignatures);
   }
   const Samples feeds = recording.OfKind("inject:/types.MsgPriceFeedQuorumBatch");
   RegisterPhases("PriceFeedQuorumBatch", feeds);
+  RegisterSeenPhases("PriceFeedQuorumBatchSeen", feeds);
   Register("PriceFeedQuorumBatchSignatures", feeds, RunSignatures);
   RegisterPhases("BeginBlock", recording.OfKind("BEGIN"));
   for (const auto& [name, kind] : std::vector<std::pair<std::string, std::string>>{
@@ -545,6 +573,7 @@ void RegisterAll() {
     RegisterPhases(name, samples);
     Register(name + "Signatures", samples, RunSignatures);
     Register(name + "Ante", samples, RunAnte);
+    Register(name + "NextAnte", samples, RunNextAnte);
     Register(name + "Handler", samples, RunHandlers);
   }
   for (const auto& [kind, samples] : recording.by_kind()) {

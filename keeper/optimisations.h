@@ -23,6 +23,8 @@ enum class Optimisation : uint8_t {
   kVaultDecodes,
   kPoolDecodes,
   kTxOutDecodes,
+  kTxOutWalks,
+  kDollarPrices,
   kVoterSlots,
   kBech32Texts,
   kPublicKeys,
@@ -31,7 +33,7 @@ enum class Optimisation : uint8_t {
 };
 
 // By Optimisation.
-inline constexpr std::array<std::string_view, 10> kOptimisationNames{
+inline constexpr std::array<std::string_view, 12> kOptimisationNames{
     // The list of active validators, and the indexes over it, are made once as long as no node
     // account is written.
     "active-validators",
@@ -40,6 +42,11 @@ inline constexpr std::array<std::string_view, 10> kOptimisationNames{
     "vault-decodes",
     "pool-decodes",
     "tx-out-decodes",
+    // The outbounds of hundreds of heights are read in one walk over their keys, and priced with
+    // each pool read once.
+    "tx-out-walks",
+    // What a RUNE costs is computed once as long as no pool and no mimir is written.
+    "dollar-prices",
     // Signers of an observation are counted by their place in the list of validators.
     "voter-slots",
     // What addresses and keys are as text, and texts as addresses, is remembered.

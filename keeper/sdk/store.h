@@ -201,13 +201,17 @@ class KVStore {
   }
   // Has and, if the key is there, Get, at the price of both, with one search.
   std::optional<std::string_view> GetIfHas(std::string_view key) const {
-    meter_->Consume(kHasCost, "Has");
     const std::optional<std::string_view> value = branch_->Get(key);
-    if (!value) return value;
-    meter_->Consume(kReadCostFlat, "ReadFlat");
-    meter_->Consume(kReadCostPerByte * key.size(), "ReadPerByte");
-    meter_->Consume(kReadCostPerByte * value->size(), "ReadPerByte");
+    PayForGetIfHas(key.size(), value ? std::optional(value->size()) : std::nullopt);
     return value;
+  }
+  // For who knows already what is there: the size of the key's value, or that it has none.
+  void PayForGetIfHas(size_t key_size, std::optional<size_t> value_size) const {
+    meter_->Consume(kHasCost, "Has");
+    if (!value_size) return;
+    meter_->Consume(kReadCostFlat, "ReadFlat");
+    meter_->Consume(kReadCostPerByte * key_size, "ReadPerByte");
+    meter_->Consume(kReadCostPerByte * *value_size, "ReadPerByte");
   }
   void Set(std::string_view key, std::string_view value) const {
     if (key.empty()) throw Panic("key is nil or empty");
@@ -223,6 +227,10 @@ class KVStore {
   GasIterator Iterate(const storage::KeyRange& range,
                       storage::Direction direction = storage::Direction::kForward) const {
     return GasIterator(branch_->NewIterator(range, direction), meter_);
+  }
+  // Without paying: for who pays for what the original does instead.
+  StoreIterator IterateFree(const storage::KeyRange& range) const {
+    return branch_->NewIterator(range, storage::Direction::kForward);
   }
   GasIterator IteratePrefix(std::string_view prefix,
                             storage::Direction direction = storage::Direction::kForward) const {

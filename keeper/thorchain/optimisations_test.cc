@@ -12,12 +12,14 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "keeper/thorchain/empty_state_test_base.h"
 #include "keeper/thorchain/handlers/attestation.h"
+#include "keeper/thorchain/state/mimir.h"
 #include "keeper/thorchain/state/node_accounts.h"
 #include "keeper/thorchain/state/pools.h"
+#include "keeper/thorchain/state/scheduled_outbounds.h"
 #include "keeper/thorchain/state/tx_outs.h"
 #include "keeper/thorchain/state/vaults.h"
-#include "storage/kv/memory_engine.h"
 
 namespace blockreplay::keeper::thorchain {
 namespace {
@@ -25,21 +27,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-class Addresses : public sdk::AddressCodec {
- public:
-  const std::string& ToText(std::string_view bytes) override {
-    text_ = AccAddress(std::string(bytes)).ToString(MockNet());
-    return text_;
-  }
-  sdk::Result<std::string> ToBytes(std::string_view text) override {
-    return AccAddress::FromBech32(text, MockNet())->bytes();
-  }
-
- private:
-  std::string text_;
-};
-
-class OptimisationsTest : public ::testing::Test {
+class OptimisationsTest : public ::testing::Test, protected EmptyStateTestBase {
  protected:
   ~OptimisationsTest() override { SwitchOff({}); }
 
@@ -64,17 +52,6 @@ class OptimisationsTest : public ::testing::Test {
     EXPECT_TRUE(ReadActiveValidators(keeper_, ctx).ok());
     return gas_.consumed() - before;
   }
-
-  Build build_ = *Build::Make("3.17.0", "regtest,mocknet", "9.999.0", {});
-  Addresses addresses_;
-  Keeper keeper_{&build_, &addresses_, nullptr, nullptr};
-  storage::MemoryEngine engine_;
-  sdk::ReaderStore base_{&engine_};
-  sdk::MultiStore stores_{std::vector<sdk::BaseStore*>(StoreNames().size(), &base_)};
-  sdk::BlockInfo block_;
-  sdk::GasMeter gas_ = sdk::GasMeter::Infinite();
-  sdk::EventManager events_;
-  Context context_{&block_, &stores_, &gas_, &events_};
 };
 
 TEST(OptimisationNamesTest, AreChecked) {
@@ -183,6 +160,167 @@ TEST_F(OptimisationsTest, AnAbsentTxOutHasItsOwnHeight) {
     EXPECT_EQ(GetTxOut(keeper_, context_, height)->height, height);
     EXPECT_THAT((*ReadTxOut(keeper_, context_, height))->tx_array, IsEmpty());
   }
+}
+
+// ---- The outbounds of many heights ----
+
+class ScheduledOutboundsTest : public OptimisationsTest {
+ protected:
+  ScheduledOutboundsTest() {
+    SetPoolDepth(context_, 1'000);
+    for (const int64_t height : {9, 10, 99, 100, 104}) SetItem(context_, height, height);
+  }
+
+  static TxOutItem Item(int64_t amount) {
+    TxOutItem item;
+    item.coin = Coin(assets::kBTC, Uint(static_cast<uint64_t>(amount)));
+    item.max_gas = {Coin(assets::kBTC, Uint(1)), Coin(assets::kRune, Uint(7))};
+    item.clout_spent = Uint(3);
+    return item;
+  }
+  void SetItem(const Context& ctx, int64_t height, int64_t amount) {
+    TxOut tx_out;
+    tx_out.height = height;
+    tx_out.tx_array = {Item(amount), Item(1)};
+    SetTxOut(keeper_, ctx, tx_out);
+  }
+  void SetPoolDepth(const Context& ctx, uint64_t rune) {
+    Pool pool;
+    pool.asset = assets::kBTC;
+    pool.balance_asset = Uint(100);
+    pool.balance_rune = Uint(rune);
+    ASSERT_TRUE(SetPool(keeper_, ctx, pool).ok());
+  }
+  // Values of all heights as text, and the gas of reading them, one after the other.
+  std::string Values(const Context& ctx, int64_t first, int64_t last) {
+    std::string text;
+    ScheduledOutbounds outbounds(keeper_, ctx, first, last);
+    // Some outside of the walk.
+    for (int64_t height = std::max<int64_t>(first - 2, 1); height <= last + 2; ++height) {
+      const sdk::Gas before = gas_.consumed();
+      const Result<TxOutValue> value = outbounds.ValueAt(height);
+      text += sdk::StrCat(height, ": ",
+                          value.ok() ? value->value.ToString() + " " + value->clout.ToString()
+                                     : value.error().message(),
+                          ", gas ", gas_.consumed() - before, "\n");
+    }
+    return text;
+  }
+  // The same without the walk.
+  std::string Searched(const Context& ctx, int64_t first, int64_t last) {
+    SwitchOff({Optimisation::kTxOutWalks});
+    std::string text = Values(ctx, first, last);
+    SwitchOff({});
+    return text;
+  }
+};
+
+TEST_F(ScheduledOutboundsTest, AreThoseThatSearchesFindAtTheSamePrice) {
+  EXPECT_THAT(Values(context_, 1, 105), HasSubstr("104: 1084 6, gas "));
+  for (const auto& [first, last] : {std::pair{1, 105}, {9, 9}, {5, 99}, {100, 104}, {101, 103}}) {
+    EXPECT_EQ(Values(context_, first, last), Searched(context_, first, last)) << first;
+  }
+}
+
+TEST_F(ScheduledOutboundsTest, AreThoseOfTheBranch) {
+  sdk::CacheContext cached(context_);
+  ClearTxOut(keeper_, cached.context(), 99);
+  SetItem(cached.context(), 101, 5);
+  SetItem(cached.context(), 104, 6);
+  SetPoolDepth(cached.context(), 2'000);
+  EXPECT_EQ(Values(cached.context(), 90, 110), Searched(cached.context(), 90, 110));
+  EXPECT_NE(Values(cached.context(), 90, 110), Values(context_, 90, 110));
+  EXPECT_EQ(Values(context_, 90, 110), Searched(context_, 90, 110));
+}
+
+TEST_F(ScheduledOutboundsTest, FailAtMalformedOnesOnly) {
+  keeper_.kv(context_).Set(TxOutKey(100), "\xff");
+  const std::string values = Values(context_, 90, 110);
+  EXPECT_THAT(values, HasSubstr("100: KVStore Error"));
+  EXPECT_EQ(values, Searched(context_, 90, 110));
+}
+
+TEST_F(ScheduledOutboundsTest, LeaveOutKeysOfNoHeight) {
+  for (const char* key : {"txout//1x1", "txout//+99", "txout//1000000000000000000000"}) {
+    keeper_.kv(context_).Set(key, "");
+  }
+  EXPECT_EQ(Values(context_, 90, 110), Searched(context_, 90, 110));
+}
+
+// ---- The price of RUNE ----
+
+class DollarPriceTest : public OptimisationsTest {
+ protected:
+  DollarPriceTest() {
+    block_.height = 10;
+    SetPrice(context_, 5);
+    SetMimir(keeper_, context_, "TorAnchor-" + anchor_.MimirString(), 1);
+  }
+
+  void SetPrice(const Context& ctx, uint64_t dollars) {
+    Pool pool;
+    pool.asset = anchor_;
+    pool.status = PoolStatus::Available;
+    pool.balance_rune = Uint(kOne);
+    pool.balance_asset = Uint(kOne * dollars);
+    ASSERT_TRUE(SetPool(keeper_, ctx, pool).ok());
+  }
+  // The price as text and the gas of asking for it, which are those of computing it.
+  std::string Ask(const Context& ctx) {
+    const auto ask = [&] {
+      const sdk::Gas before = gas_.consumed();
+      const Uint price = DollarsPerRune(keeper_, ctx);
+      return sdk::StrCat(price.ToString(), ", gas ", gas_.consumed() - before);
+    };
+    std::string price = ask();
+    EXPECT_EQ(ask(), price);
+    SwitchOff({Optimisation::kDollarPrices});
+    EXPECT_EQ(ask(), price);
+    SwitchOff({});
+    return price.substr(0, price.find(','));
+  }
+
+  const Asset anchor_ = *Asset::Parse("ETH.USDX-0X99");
+};
+
+TEST_F(DollarPriceTest, FollowsPoolsMimirsAndTheHeight) {
+  EXPECT_EQ(Ask(context_), "500000000");
+  SetPrice(context_, 6);
+  EXPECT_EQ(Ask(context_), "600000000");
+  {
+    sdk::CacheContext cached(context_);
+    SetPrice(cached.context(), 7);
+    EXPECT_EQ(Ask(cached.context()), "700000000");
+    EXPECT_EQ(Ask(context_), "600000000");
+    EXPECT_EQ(Ask(cached.context()), "700000000");
+  }
+  EXPECT_EQ(Ask(context_), "600000000");
+  // From a height on.
+  SetMimir(keeper_, context_, "HaltTrading", 12);
+  EXPECT_EQ(Ask(context_), "600000000");
+  block_.height = 12;
+  EXPECT_EQ(Ask(context_), "0");
+  DeleteMimir(keeper_, context_, "HaltTrading");
+  EXPECT_EQ(Ask(context_), "600000000");
+  SetMimir(keeper_, context_, "DollarsPerRune", 42);
+  EXPECT_EQ(Ask(context_), "42");
+  DeleteMimir(keeper_, context_, "DollarsPerRune");
+  EXPECT_EQ(Ask(context_), "600000000");
+  SetInt64(keeper_, context_, StoreKey(kRagnarokHeightPrefix), 1);
+  EXPECT_EQ(Ask(context_), "0");
+}
+
+TEST_F(DollarPriceTest, IsThatOfTheState) {
+  EXPECT_EQ(Ask(context_), "500000000");
+  sdk::MultiStore empty(std::vector<sdk::BaseStore*>(StoreNames().size(), &base_));
+  EXPECT_EQ(Ask(context_.WithStores(&empty)), "0");
+  EXPECT_EQ(Ask(context_), "500000000");
+}
+
+TEST_F(DollarPriceTest, RunsOutOfGasWhileItIsComputed) {
+  EXPECT_EQ(Ask(context_), "500000000");
+  sdk::GasMeter limited = sdk::GasMeter::Limited(1500);
+  EXPECT_THROW((void)DollarsPerRune(keeper_, context_.WithGasMeter(&limited)), sdk::OutOfGas);
 }
 
 // ---- Attestations ----

@@ -6,33 +6,19 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "keeper/thorchain/empty_state_test_base.h"
 #include "keeper/thorchain/state/bond_providers.h"
 #include "keeper/thorchain/state/mimir.h"
 #include "keeper/thorchain/state/node_accounts.h"
-#include "storage/kv/memory_engine.h"
 
 namespace blockreplay::keeper::thorchain {
 namespace {
 
 using ::testing::HasSubstr;
 
-class Addresses : public sdk::AddressCodec {
- public:
-  const std::string& ToText(std::string_view bytes) override {
-    text_ = AccAddress(std::string(bytes)).ToString(MockNet());
-    return text_;
-  }
-  sdk::Result<std::string> ToBytes(std::string_view text) override {
-    return AccAddress::FromBech32(text, MockNet())->bytes();
-  }
-
- private:
-  std::string text_;
-};
-
 // No recording has a successful one. The amounts are those that THORNode 3.17.0's regression suite
 // node/rebond finds on the real node.
-class RebondTest : public ::testing::Test {
+class RebondTest : public ::testing::Test, protected EmptyStateTestBase {
  protected:
   RebondTest() {
     SetBond(5'000'000'000'000);
@@ -82,21 +68,11 @@ class RebondTest : public ::testing::Test {
   const AccAddress new_{std::string(20, 'g')};
   const AccAddress stranger_{std::string(20, 'w')};
 
-  Build build_ = *Build::Make("3.17.0", "regtest,mocknet", "9.999.0", {});
-  Addresses addresses_;
-  Keeper keeper_{&build_, &addresses_, nullptr, nullptr};
   Managers managers_ = [this] {
     Managers managers;
     managers.keeper = &keeper_;
     return managers;
   }();
-  storage::MemoryEngine engine_;
-  sdk::ReaderStore base_{&engine_};
-  sdk::MultiStore stores_{std::vector<sdk::BaseStore*>(StoreNames().size(), &base_)};
-  sdk::BlockInfo block_;
-  sdk::GasMeter gas_ = sdk::GasMeter::Infinite();
-  sdk::EventManager events_;
-  Context context_{&block_, &stores_, &gas_, &events_};
 };
 
 TEST_F(RebondTest, MovesAPart) {

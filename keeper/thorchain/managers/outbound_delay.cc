@@ -7,7 +7,7 @@
 #include "keeper/thorchain/state/clouts.h"
 #include "keeper/thorchain/state/mimir.h"
 #include "keeper/thorchain/state/observed_txs.h"
-#include "keeper/thorchain/state/tx_outs.h"
+#include "keeper/thorchain/state/scheduled_outbounds.h"
 
 namespace blockreplay::keeper::thorchain {
 namespace {
@@ -100,9 +100,10 @@ OutboundDelay CalcTxOutHeight(const Keeper& k, const Context& ctx, const TxOutIt
   value -= delay.clout;
   if (value.IsZero()) return delay;
 
+  ScheduledOutbounds outbounds(k, ctx, ctx.height(), ctx.height() + std::min(delay_limit, offset));
   TxOutValue scheduled{value, Uint()};
   for (int64_t height = ctx.height() + 1; height <= ctx.height() + delay_limit; ++height) {
-    const Result<TxOutValue> at = GetTxOutValue(k, ctx, height);
+    const Result<TxOutValue> at = outbounds.ValueAt(height);
     if (!at.ok()) continue;
     // Nothing is scheduled beyond the first empty height after the offset.
     if (height > ctx.height() + offset && at->value.IsZero()) break;
@@ -117,7 +118,7 @@ OutboundDelay CalcTxOutHeight(const Keeper& k, const Context& ctx, const TxOutIt
   delay.height += static_cast<int64_t>(blocks.ToUint64());
 
   for (int64_t tries = 0; tries < delay_limit; ++tries, ++delay.height) {
-    const Result<TxOutValue> at = GetTxOutValue(k, ctx, delay.height);
+    const Result<TxOutValue> at = outbounds.ValueAt(delay.height);
     if (!at.ok() || at->value.IsZero() || at->value + value <= min_volume) break;
   }
   return delay;

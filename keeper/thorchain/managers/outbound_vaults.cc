@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "keeper/thorchain/state/scheduled_outbounds.h"
 #include "keeper/thorchain/state/vault_security.h"
 
 namespace blockreplay::keeper::thorchain {

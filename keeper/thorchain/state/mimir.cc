@@ -3,9 +3,6 @@
 namespace blockreplay::keeper::thorchain {
 namespace {
 
-constexpr std::string_view kMimirPrefix = "mimir/";
-constexpr std::string_view kRagnarokHeightPrefix = "ragnarokHeight/";
-
 // A mimir that holds the height from which something is halted.
 bool IsHaltedFrom(const Keeper& k, const Context& ctx, std::string_view key) {
   const int64_t height = GetMimir(k, ctx, key);

@@ -10,6 +10,10 @@
 
 namespace blockreplay::keeper::thorchain {
 
+// What the functions below read.
+inline constexpr std::string_view kMimirPrefix = "mimir/";
+inline constexpr std::string_view kRagnarokHeightPrefix = "ragnarokHeight/";
+
 // -1 if it isn't set. The test build falls back to the node's environment.
 int64_t GetMimir(const Keeper& k, const Context& ctx, std::string_view key);
 void SetMimir(const Keeper& k, const Context& ctx, std::string_view key, int64_t value);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "keeper/thorchain/decode_memo.h"
+#include "keeper/thorchain/last_read.h"
 #include "keeper/thorchain/state/pub_keys.h"
 #include "keeper/thorchain/state/slash_points.h"
 
@@ -24,13 +25,6 @@ Result<NodeAccounts> ListValidators(const Keeper& k, const Context& ctx, Accept&
   }
   return accounts;
 }
-
-// The last list of active validators, for as long as no node account is written.
-struct ActiveValidators {
-  sdk::RangeStamp stamp;  // empty: there is none
-  sdk::Gas gas = 0;       // of reading it
-  SharedNodeAccounts accounts;
-};
 
 }  // namespace
 
@@ -91,23 +85,14 @@ Result<NodeAccounts> ListValidatorsByStatus(const Keeper& k, const Context& ctx,
 }
 
 Result<SharedNodeAccounts> ReadActiveValidators(const Keeper& k, const Context& ctx) {
-  thread_local ActiveValidators last;
-  // A meter with a limit has to run out at the same element.
-  const bool remember = IsOn(Optimisation::kActiveValidators) && ctx.gas_meter().infinite();
-  sdk::RangeStamp stamp;
-  if (remember) {
-    stamp =
-        ctx.stores()->store(kThorchainStore).StampOf(storage::KeyRange::Prefix(kNodeAccountPrefix));
-    if (stamp == last.stamp) {
-      ctx.gas_meter().Consume(last.gas, "ValuePerByte");
-      return last.accounts;
-    }
-  }
-  const sdk::Gas before = ctx.gas_meter().consumed();
-  KEEPER_ASSIGN_OR_RETURN(NodeAccounts read, ListValidatorsByStatus(k, ctx, NodeStatus::Active));
-  auto accounts = std::make_shared<const NodeAccounts>(std::move(read));
-  if (remember) last = {std::move(stamp), ctx.gas_meter().consumed() - before, accounts};
-  return accounts;
+  static const auto nodes = storage::KeyRange::Prefix(kNodeAccountPrefix);
+  thread_local LastRead<Result<SharedNodeAccounts>> last;
+  return last.Get(Optimisation::kActiveValidators, ctx, {&nodes}, {},
+                  [&]() -> Result<SharedNodeAccounts> {
+                    KEEPER_ASSIGN_OR_RETURN(NodeAccounts read,
+                                            ListValidatorsByStatus(k, ctx, NodeStatus::Active));
+                    return std::make_shared<const NodeAccounts>(std::move(read));
+                  });
 }
 
 Result<NodeAccounts> ListActiveValidators(const Keeper& k, const Context& ctx) {

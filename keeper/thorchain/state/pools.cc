@@ -4,6 +4,7 @@
 #include <string>
 
 #include "keeper/thorchain/decode_memo.h"
+#include "keeper/thorchain/last_read.h"
 #include "keeper/thorchain/state/mimir.h"
 
 namespace blockreplay::keeper::thorchain {
@@ -11,6 +12,14 @@ namespace blockreplay::keeper::thorchain {
 namespace {
 
 constexpr size_t kMostRemembered = 1 << 12;
+
+// From pools, mimirs and whether all is being wound up, at this height.
+Uint ComputeDollarsPerRune(const Keeper& k, const Context& ctx) {
+  if (const int64_t fixed = GetMimir(k, ctx, "DollarsPerRune"); fixed > 0) {
+    return Uint(static_cast<uint64_t>(fixed));
+  }
+  return AnchorMedian(k, ctx, DollarAnchors(k, ctx)) / Uint(kDollarMulti);
+}
 
 }  // namespace
 
@@ -83,8 +92,10 @@ std::vector<Asset> DollarAnchors(const Keeper& k, const Context& ctx) {
   std::vector<Asset> assets;
   const Result<std::vector<SharedPool>> pools = ReadPools(k, ctx);
   if (!pools.ok()) return assets;
+  std::string key;
   for (const SharedPool& pool : *pools) {
-    std::string key = "TorAnchor-" + pool->asset.ToString();
+    key = "TorAnchor-";
+    key += pool->asset.ToString();
     std::replace(key.begin(), key.end(), '.', '-');
     if (GetMimir(k, ctx, key) > 0) assets.push_back(pool->asset);
   }
@@ -104,10 +115,13 @@ Uint AnchorMedian(const Keeper& k, const Context& ctx, const std::vector<Asset>&
 }
 
 Uint DollarsPerRune(const Keeper& k, const Context& ctx) {
-  if (const int64_t fixed = GetMimir(k, ctx, "DollarsPerRune"); fixed > 0) {
-    return Uint(static_cast<uint64_t>(fixed));
-  }
-  return AnchorMedian(k, ctx, DollarAnchors(k, ctx)) / Uint(kDollarMulti);
+  static const auto pools = storage::KeyRange::Prefix(kPoolPrefix);
+  static const auto mimirs = storage::KeyRange::Prefix(kMimirPrefix);
+  static const auto ragnarok = storage::KeyRange::Prefix(kRagnarokHeightPrefix);
+  thread_local LastRead<Uint> last;
+  return last.Get(Optimisation::kDollarPrices, ctx, {&pools, &mimirs, &ragnarok},
+                  {static_cast<uint64_t>(ctx.height()), reinterpret_cast<uintptr_t>(k.build)},
+                  [&] { return ComputeDollarsPerRune(k, ctx); });
 }
 
 Uint DollarConfigInRune(const Keeper& k, const Context& ctx, ConstantName name) {

@@ -15,25 +15,20 @@ using TxOutItems = std::vector<TxOutItem>;
 // Decoded once per stored value and shared; nobody changes it.
 using SharedTxOut = std::shared_ptr<const TxOut>;
 
+std::string TxOutKey(int64_t height);
+// Null for malformed bytes.
+SharedTxOut DecodeTxOut(std::string_view bytes);
+// What stands for an absent one: without items, of height 0.
+const SharedTxOut& NoTxOut();
+
 // Without items if there is none. A copy of the caller's own.
 Result<TxOut> GetTxOut(const Keeper& k, const Context& ctx, int64_t height);
-// The same reads without the copy; an absent one is of height 0.
+// The same reads without the copy; NoTxOut() if there is none.
 Result<SharedTxOut> ReadTxOut(const Keeper& k, const Context& ctx, int64_t height);
 // Does nothing without items.
 void SetTxOut(const Keeper& k, const Context& ctx, const TxOut& tx_out);
 Error AppendTxOut(const Keeper& k, const Context& ctx, int64_t height, const TxOutItem& item);
 void ClearTxOut(const Keeper& k, const Context& ctx, int64_t height);
-
-// In RUNE: amounts with the gas they may take, and the clout spent on them.
-struct TxOutValue {
-  Uint value;
-  Uint clout;
-};
-TxOutValue GetItemsValue(const Keeper& k, const Context& ctx, const TxOutItems& items);
-Result<TxOutValue> GetTxOutValue(const Keeper& k, const Context& ctx, int64_t height);
-
-// Unsigned items of the asset, waiting or scheduled.
-TxOutItems GetPendingOutbounds(const Keeper& k, const Context& ctx, const Asset& asset);
 
 // ---- Without the store ----
 

@@ -5,7 +5,7 @@
 
 #include "keeper/thorchain/state/node_accounts.h"
 #include "keeper/thorchain/state/pools.h"
-#include "keeper/thorchain/state/tx_outs.h"
+#include "keeper/thorchain/state/scheduled_outbounds.h"
 
 namespace blockreplay::keeper::thorchain {
 namespace {
@@ -26,14 +26,15 @@ Uint ValueInRune(const Keeper& k, const Context& ctx, const Coin& coin) {
   return pool.ok() ? AssetValueInRune(**pool, coin.amount) : Uint();
 }
 
-Uint TotalValue(const Keeper& k, const Context& ctx, const Vault& vault, int64_t signing_period) {
+// `outbounds` from height `first` to the present one.
+Uint TotalValue(const Keeper& k, const Context& ctx, const Vault& vault, int64_t first,
+                const ScheduledOutbounds& outbounds) {
   Uint total;
   for (const Coin& coin : vault.coins) {
     if (!coin.IsRune()) total += ValueInRune(k, ctx, coin);
   }
-  for (int64_t height = std::max<int64_t>(ctx.height() - signing_period, 1); height <= ctx.height();
-       ++height) {
-    const Result<SharedTxOut> tx_out = ReadTxOut(k, ctx, height);
+  for (int64_t height = first; height <= ctx.height(); ++height) {
+    const Result<SharedTxOut> tx_out = outbounds.At(height);
     if (!tx_out.ok()) continue;
     for (const TxOutItem& item : (*tx_out)->tx_array) {
       if (!item.out_hash.IsEmpty()) continue;
@@ -62,12 +63,14 @@ bool IsLessSecure(const VaultSecurity& a, const VaultSecurity& b) {
 
 std::vector<VaultSecurity> GetSortedVaultSecurity(const Keeper& k, const Context& ctx,
                                                   Vaults vaults, int64_t signing_period) {
+  const int64_t first = std::max<int64_t>(ctx.height() - signing_period, 1);
+  const ScheduledOutbounds outbounds(k, ctx, first, ctx.height());
   std::vector<VaultSecurity> security;
   security.reserve(vaults.size());
   for (Vault& vault : vaults) {
     VaultSecurity& entry = security.emplace_back();
     entry.total_bond = TotalBond(k, ctx, vault);
-    entry.total_value = TotalValue(k, ctx, vault, signing_period);
+    entry.total_value = TotalValue(k, ctx, vault, first, outbounds);
     entry.vault = std::move(vault);
   }
   std::stable_sort(security.begin(), security.end(), IsLessSecure);
