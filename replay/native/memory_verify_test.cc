@@ -43,10 +43,10 @@ TEST(MemoryVerifyTest, SendsMatchTheNode) {
 }
 
 // Deposits, sends and observations with random memos, coins and mimirs, most of which fail
-// somewhere.
+// somewhere; and messages of all types with random content, signed or not.
 TEST(MemoryVerifyTest, GeneratedTrafficMatchesTheNode) {
-  for (const char* name :
-       {"aggregators-mainnet", "deposits-1", "deposits-2", "deposits-3", "other-messages"}) {
+  for (const char* name : {"aggregators-mainnet", "deposits-1", "deposits-2", "deposits-3",
+                           "hand-made", "other-messages"}) {
     const absl::StatusOr<keeper::Coverage> coverage =
         MemoryVerify(kFixtures + "/generated/" + name, {});
     ASSERT_TRUE(coverage.ok()) << name << ": " << coverage.status();
