@@ -8,6 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "replay/import/recording_completion.h"
+#include "replay/import/test_rpc.h"
 #include "replay/recording/check.h"
 #include "replay/recording/test_recording.h"
 
@@ -126,6 +127,14 @@ TEST_F(JoinedFeedTest, RpcAnswersGiveARecordingItsHeaders) {
                                {{std::nullopt, 8}, ""}, {});
   ASSERT_TRUE(untrue.ok()) << untrue.status();
   EXPECT_EQ(untrue->outcome, CompletionOutcome::kResultsMismatch);
+}
+
+TEST_F(JoinedFeedTest, BothSourcesMustTellOfTheSameBlock) {
+  std::filesystem::copy(kSdk47 + "/rpc", folder_.Path("rpc"));
+  ForgeBlockTime(folder_.Path("rpc/block-1.json"), 1, "2026-11-30T12:00:01Z");
+  const auto result = Complete(OpenStreamWrites(kSdk47 + "/files"), Rpc(folder_.Path("rpc")));
+  EXPECT_THAT(result.status().message(),
+              HasSubstr("block 1 has one hash in the state streaming files and another one"));
 }
 
 TEST_F(JoinedFeedTest, ChangeSetsAloneLackTheOracle) {

@@ -1,11 +1,13 @@
 #include "replay/import/rpc_blocks.h"
 
 #include <filesystem>
+#include <functional>
 #include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "replay/import/test_rpc.h"
 #include "replay/recording/test_recording.h"
 
 namespace blockreplay::replay {
@@ -104,7 +106,11 @@ TEST_F(RpcBlocksTest, ReadsValidatorsInPages) {
 
 TEST_F(RpcBlocksTest, FindsAnswersThatDoNotFollowEachOther) {
   EXPECT_EQ(ErrorOf(47, 51), "");
-  // A block of another chain with the same height, honest by itself.
+  // A block that is honest by itself, but another one.
+  const std::string honest = ReadBytes(Path("block-48"));
+  ForgeBlockTime(Path("block-48"), 48, "2026-11-30T12:00:00Z");
+  EXPECT_THAT(ErrorOf(47, 51), HasSubstr("block-49.json: follows block"));
+  WriteBytes(Path("block-48"), honest);
   std::filesystem::copy_file(BLOCKREPLAY_FIXTURES "/import/rpc-0.38/block-49.json",
                              Path("block-48"), std::filesystem::copy_options::overwrite_existing);
   EXPECT_THAT(ErrorOf(47, 51), HasSubstr("block-48.json: height: is 49, not 48"));

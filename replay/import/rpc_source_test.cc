@@ -163,6 +163,13 @@ TEST_F(RpcSourceTest, GoesOnFromWhatItHasKept) {
   EXPECT_EQ(*OpenRpcFolder(folder_.Path("kept"))->Get(validators), *first);
 }
 
+TEST_F(RpcSourceTest, AsksAgainWhatWasRefused) {
+  options_.cache_dir = folder_.Path("kept");
+  EXPECT_TRUE(Get({"block", 99}).ok());  // the refusal
+  EXPECT_TRUE(Get({"block", 99}).ok());
+  EXPECT_EQ(asked_, 2);
+}
+
 TEST_F(RpcSourceTest, TakesOnlyAddresses) {
   EXPECT_TRUE(OpenRpcServer("tcp://localhost:26657", {}).ok());
   EXPECT_TRUE(OpenRpcServer("https://rpc.example.com/chain/", {}).ok());

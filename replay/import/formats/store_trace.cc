@@ -115,6 +115,7 @@ absl::Status StoreTraceBlocks::Add(TraceOperation operation) {
   } else if (operation.label != 0 && first_label_ == 0) {
     first_label_ = operation.label;
     if (auto unlabelled = labels_.extract(0); !unlabelled.empty()) {
+      unlabelled_ = true;
       unlabelled.key() = first_label_ - 1;
       labels_.insert(std::move(unlabelled));
     }
@@ -141,8 +142,10 @@ absl::Status StoreTraceBlocks::Add(TraceOperation operation) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::optional<TracedBlock>> StoreTraceBlocks::Next() {
-  while (!ended_ && (labels_.empty() || labels_.begin()->first >= newest_label_ - 1)) {
+absl::StatusOr<bool> StoreTraceBlocks::Fill() {
+  // Which rule holds is seen when the first two blocks are committed for certain.
+  while (!ended_ && (labels_.empty() || labels_.begin()->first >= newest_label_ - 1 ||
+                     (!own_heights_.has_value() && newest_label_ < first_label_ + 2))) {
     TraceOperation operation;
     const absl::StatusOr<bool> more = reader_->Next(&operation);
     if (!more.ok()) return more.status();
@@ -153,18 +156,52 @@ absl::StatusOr<std::optional<TracedBlock>> StoreTraceBlocks::Next() {
     }
   }
   // The newest label's own block may not be committed.
-  if (labels_.empty() || labels_.begin()->first >= newest_label_) return std::nullopt;
-  auto node = labels_.extract(labels_.begin());
-  TracedBlock block;
-  block.height = node.key() + 1;
-  block.runs = std::move(node.mapped().runs);
-  const auto commit = std::find_if(block.runs.rbegin(), block.runs.rend(),
-                                   [](const TraceRun& run) { return run.tx_hash.empty(); });
-  if (commit == block.runs.rend()) return block;  // a block that wrote nothing
-  block.change_set = LastFlush(*commit);
-  SortByStore(&block.change_set);
-  block.runs.erase(std::prev(commit.base()), block.runs.end());
-  return block;
+  return !labels_.empty() && labels_.begin()->first < newest_label_;
+}
+
+void StoreTraceBlocks::Decide() {
+  const auto has_writes = [&](int64_t label) {
+    const auto found = labels_.find(label);
+    return found != labels_.end() &&
+           std::any_of(found->second.runs.begin(), found->second.runs.end(),
+                       [](const TraceRun& run) { return run.tx_hash.empty(); });
+  };
+  if (!unlabelled_ || !has_writes(first_label_ - 1)) {
+    own_heights_ = true;
+  } else if (first_label_ <= 2) {
+    // From InitChain on. Label 1 shows up where something reads or writes after block 1.
+    own_heights_ = first_label_ == 2 || !has_writes(1);
+    unlabelled_height_ = 1;
+  } else {
+    own_heights_ = false;
+    unlabelled_height_ = first_label_;
+  }
+}
+
+absl::StatusOr<std::optional<TracedBlock>> StoreTraceBlocks::Next() {
+  for (;;) {
+    const absl::StatusOr<bool> more = Fill();
+    if (!more.ok()) return more.status();
+    if (!*more) return std::nullopt;
+    if (!own_heights_.has_value()) Decide();
+    auto node = labels_.extract(labels_.begin());
+    TracedBlock block;
+    if (unlabelled_ && node.key() == first_label_ - 1) {
+      block.height = unlabelled_height_;
+    } else {
+      block.height = *own_heights_ ? node.key() : node.key() + 1;
+    }
+    if (block.height <= last_height_) continue;  // of the node's start, or label 1 after InitChain
+    last_height_ = block.height;
+    block.runs = std::move(node.mapped().runs);
+    const auto commit = std::find_if(block.runs.rbegin(), block.runs.rend(),
+                                     [](const TraceRun& run) { return run.tx_hash.empty(); });
+    if (commit == block.runs.rend()) return block;  // a block that wrote nothing
+    block.change_set = LastFlush(*commit);
+    SortByStore(&block.change_set);
+    block.runs.erase(std::prev(commit.base()), block.runs.end());
+    return block;
+  }
 }
 
 }  // namespace blockreplay::replay

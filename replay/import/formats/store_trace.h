@@ -72,14 +72,17 @@ struct TracedBlock {
   std::vector<TraceRun> runs;
 };
 
-// Blocks of a trace in height order. Not thread-safe; memory holds the writes of two blocks.
+// Blocks of a trace in height order. Not thread-safe; memory holds the writes of three blocks.
 //
-// The rule, found in traces of THORNode 3.17.0 (SDK 0.53): a block's layers carry the label of the
-// height before it, because a validating node makes them while it processes the proposal; those of
-// the first block after the node's start carry none, and the first label is its height. The last
-// run of that label without transaction hash is the commit. (A node that catches up by block sync,
-// and SDK 0.47 and before, label it by its own height, and CheckTx comes behind it: such a trace is
-// not understood, and the app hashes will not be equal.)
+// The rule, found in traces of the SDK 0.53 that begin with a node's start: the last run of a label
+// without transaction hash is a commit. Whose, depends on when the node makes a block's layers. A
+// validating node makes them while it processes the proposal, and they carry the height before;
+// those of the first block after the start carry none, and the first label is its height. A node
+// that catches up (and any one before 0.50) makes them in the block itself, and they carry its
+// height, but for those that InitChain made, which carry none. Which of the two it is, is told by
+// where there are writes. (Before 0.50, CheckTx writes with the label of the commit before: such a
+// trace is not understood, and neither is one in which a node that caught up goes on as a
+// validating one; the app hashes will not be equal.)
 class StoreTraceBlocks {
  public:
   explicit StoreTraceBlocks(std::unique_ptr<StoreTraceReader> reader)
@@ -92,6 +95,10 @@ class StoreTraceBlocks {
  private:
   // kDataLoss where the node was restarted.
   absl::Status Add(TraceOperation operation);
+  // Reads on until the first label's block can be given; false where there is none any more.
+  absl::StatusOr<bool> Fill();
+  // Sets how labels become heights.
+  void Decide();
 
   std::unique_ptr<StoreTraceReader> reader_;
   struct Label {
@@ -101,6 +108,11 @@ class StoreTraceBlocks {
   std::map<int64_t, Label> labels_;
   int64_t first_label_ = 0;  // 0: none met yet
   int64_t newest_label_ = 0;
+  bool unlabelled_ = false;  // labels_ begins, or began, with what has no label
+  // Whether layers carry their own block's height; nothing while that is not decided.
+  std::optional<bool> own_heights_;
+  int64_t unlabelled_height_ = 0;  // 0: what has no label is no block
+  int64_t last_height_ = 0;
   bool ended_ = false;
 };
 

@@ -3,8 +3,10 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/escaping.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
 #include "replay/recording/test_recording.h"
 
 namespace blockreplay::replay {
@@ -44,6 +46,38 @@ TEST_P(NodeTraceTest, ItsCommitsAreTheBlocksChangeSets) {
 INSTANTIATE_TEST_SUITE_P(Regression, NodeTraceTest,
                          ::testing::Values("send-send", "swaps-swaps",
                                            "observe-txout-observe-txout"));
+
+// Traces of a small SDK 0.53 application, with what its stores' listeners heard.
+class ApplicationTraceTest : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(ApplicationTraceTest, ItsCommitsAreWhatReachedTheStores) {
+  const std::string path = BLOCKREPLAY_FIXTURES "/import/trace-sdk-0.53/" + std::string(GetParam());
+  auto reader = StoreTraceReader::Open(path + ".jsonl");
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  StoreTraceBlocks blocks(*std::move(reader));
+  const auto expected = nlohmann::json::parse(ReadBytes(path + ".jsonl.expected.json"));
+  // The last block counts once the one after it has begun.
+  for (size_t i = 0; i + 1 < expected.size(); ++i) {
+    const auto traced = blocks.Next();
+    ASSERT_TRUE(traced.ok()) << traced.status();
+    ASSERT_TRUE(traced->has_value()) << expected[i]["height"];
+    EXPECT_EQ((*traced)->height, expected[i]["height"]);
+    std::vector<std::string> writes;
+    for (const auto& write : expected[i]["writes"]) {
+      StoreKVPair pair;
+      pair.set_store_key(write["store"]);
+      pair.set_delete_(write["delete"]);
+      pair.set_key(absl::HexStringToBytes(write["key"].get<std::string>()));
+      pair.set_value(absl::HexStringToBytes(write["value"].get<std::string>()));
+      writes.push_back(pair.SerializeAsString());
+    }
+    EXPECT_EQ(Texts((*traced)->change_set), writes) << "height " << (*traced)->height;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sdk53, ApplicationTraceTest,
+                         ::testing::Values("validator", "validator-restarted", "catching-up",
+                                           "catching-up-restarted"));
 
 class StoreTraceTest : public ::testing::Test {
  protected:
@@ -119,14 +153,14 @@ TEST_F(StoreTraceTest, ABlockCountsOnlyWhenALaterOneHasBegun) {
   const std::string eight = Line("read", "aw==", R"({"store_name":"a","blockHeight":8})");
   const std::string nine = Line("write", "aw==", R"({"store_name":"a","blockHeight":9})");
   EXPECT_THAT(heights(seven), ElementsAre());
-  EXPECT_THAT(heights(seven + eight), ElementsAre(8));
-  EXPECT_THAT(heights(seven + eight + nine), ElementsAre(8, 9));
-  // After a start in the middle of the chain the first block has no label.
+  EXPECT_THAT(heights(seven + eight), ElementsAre(7));
+  EXPECT_THAT(heights(seven + eight + nine), ElementsAre(7, 8));
+  // A validating node that was started in the middle of the chain: the first block has no label.
   const std::string none = Line("write", "aw==", R"({"store_name":"a"})");
   EXPECT_THAT(heights(none + seven + eight), ElementsAre(7, 8));
   EXPECT_THAT(heights(none + seven + none + eight), ElementsAre(7, 8));
   // A query reads with the new label while the commit of the old one is being written.
-  EXPECT_THAT(heights(seven + eight + seven + eight + nine), ElementsAre(8, 9));
+  EXPECT_THAT(heights(none + seven + eight + seven + eight + nine), ElementsAre(7, 8, 9));
 }
 
 TEST_F(StoreTraceTest, SaysWhereTheNodeWasRestarted) {
