@@ -1,24 +1,17 @@
 #include <algorithm>
-#include <csignal>
-#include <cstdio>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/escaping.h"
-#include "absl/strings/str_cat.h"
 #include "replay/cli/commands.h"
-#include "replay/cli/exit_status.h"
-#include "replay/cli/height_progress.h"
+#include "replay/cli/completion.h"
 #include "replay/engine/interrupt.h"
 #include "replay/import/base_state.h"
 #include "replay/import/data_directory.h"
 #include "replay/import/import_source.h"
 #include "replay/import/joined_feed.h"
-#include "replay/import/recording_completion.h"
 #include "replay/import/rpc_blocks.h"
 #include "replay/import/writes_source.h"
 
@@ -43,33 +36,7 @@ struct ImportOptions {
   // The state before the first block, where the source has none.
   std::string base;
   ImportRange range;
-  bool no_verify = false;
-  bool quiet = false;
-  CompletionOptions completion;
-};
-
-class ImportProgress final : public CompletionObserver {
- public:
-  ImportProgress(HeightRange range, bool quiet) : range_(range), heights_(quiet) {}
-  ~ImportProgress() override { heights_.Finish(); }
-
-  void OnBase(const char* doing, const storage::SnapshotProgress& progress) override {
-    if (progress.total_bytes == 0) return;
-    heights_.ShowShare(
-        doing, static_cast<double>(progress.bytes) / static_cast<double>(progress.total_bytes));
-  }
-  void OnBlock(int64_t height) override {
-    if (std::exchange(started_, true)) {
-      heights_.OnHeight(height);
-    } else {
-      heights_.Start(height, range_.last);
-    }
-  }
-
- private:
-  const HeightRange range_;
-  HeightProgress heights_;
-  bool started_ = false;
+  CompletionArguments completion;
 };
 
 absl::StatusOr<std::unique_ptr<RpcBlocks>> OpenRpc(const ImportOptions& options) {
@@ -105,7 +72,7 @@ absl::StatusOr<ImportSource> OpenSource(const ImportOptions& options) {
     directory.range = options.range;
     directory.genesis = options.genesis;
     directory.allow_in_use = options.in_use;
-    directory.cache_mb = std::max<int64_t>(8, options.completion.cache_mb / kSourceShare);
+    directory.cache_mb = std::max<int64_t>(8, options.completion.options.cache_mb / kSourceShare);
     return OpenDataDirectory(directory);
   }
   if (!options.streaming_dir.empty()) {
@@ -122,28 +89,7 @@ absl::StatusOr<ImportSource> OpenSource(const ImportOptions& options) {
       "name a source: --home, --streaming, --change-sets, --trace or --recording");
 }
 
-void PrintSummary(const CompletionResult& result, const ImportOptions& options) {
-  const Manifest& manifest = result.manifest;
-  std::printf("%s: %s, heights %lld to %lld\n", options.completion.out.c_str(),
-              manifest.chain_id.c_str(), static_cast<long long>(manifest.first_height),
-              static_cast<long long>(manifest.last_height));
-  const CompletionResult::Checks& checks = result.checks;
-  if (options.no_verify) {
-    std::printf("verified    nothing that needs the state (--no-verify)\n");
-  } else {
-    std::printf("verified    %lld app hashes by replay, %lld of them in the next header too\n",
-                static_cast<long long>(checks.app_hashes),
-                static_cast<long long>(checks.header_app_hashes));
-  }
-  std::printf("checked     %lld header hashes, %lld transaction hashes, %lld results hashes\n",
-              static_cast<long long>(checks.header_hashes),
-              static_cast<long long>(checks.data_hashes),
-              static_cast<long long>(checks.results_hashes));
-  std::printf("app hash    %s\n", absl::BytesToHexString(manifest.final_app_hash).c_str());
-  std::printf("digest      %s\n", RecordingDigest(manifest).c_str());
-}
-
-int Import(ImportOptions options) {
+int Import(const ImportOptions& options) {
   const InterruptGuard interrupts;
   absl::StatusOr<ImportSource> source = OpenSource(options);
   if (!source.ok()) return ReportError(source.status());
@@ -152,33 +98,12 @@ int Import(ImportOptions options) {
     if (!base.ok()) return ReportError(base.status());
     source->base = *std::move(base);
   }
-  options.completion.verify = !options.no_verify;
+  CompletionArguments completion = options.completion;
   // What the source's databases have of it.
   if (!options.home.empty()) {
-    options.completion.cache_mb -= options.completion.cache_mb / kSourceShare;
+    completion.options.cache_mb -= completion.options.cache_mb / kSourceShare;
   }
-  absl::StatusOr<CompletionResult> result;
-  {
-    ImportProgress progress(source->feed->range(), options.quiet);
-    result =
-        CompleteRecording(source->feed.get(), source->base.get(), options.completion, &progress);
-  }
-  if (!result.ok()) return ReportError(result.status());
-  switch (result->outcome) {
-    case CompletionOutcome::kComplete:
-      if (!options.quiet) PrintSummary(*result, options);
-      return kExitOk;
-    case CompletionOutcome::kAppHashMismatch:
-    case CompletionOutcome::kResultsMismatch:
-      std::fprintf(stderr, "blockreplay: mismatch: %s", result->mismatch.c_str());
-      return result->outcome == CompletionOutcome::kAppHashMismatch ? kExitAppHashMismatch
-                                                                    : kExitResultsMismatch;
-    case CompletionOutcome::kInterrupted:
-      std::fprintf(stderr, "blockreplay: interrupted; nothing is left of %s\n",
-                   options.completion.out.c_str());
-      return result->signal == SIGTERM ? kExitTerminated : kExitInterrupted;
-  }
-  return kExitError;
+  return RunCompletion(*source, completion);
 }
 
 void AddSourceOptions(CLI::App* command, ImportOptions* options) {
@@ -234,59 +159,23 @@ void AddSourceOptions(CLI::App* command, ImportOptions* options) {
                     "Read goleveldb databases that a running node holds");
 }
 
-void AddNameOptions(CLI::App* command, SourceNames* names) {
-  command->add_option("--chain-id", names->chain_id, "Chain id, where the source has none")
-      ->type_name("ID");
-  command->add_option("--application", names->application_name, "Name of the application")
-      ->type_name("NAME");
-  command->add_option("--application-version", names->application_version, "Its version")
-      ->type_name("VERSION");
-  command
-      ->add_option("--stores", names->stores,
-                   "Names of all stores, where neither source nor base has them")
-      ->delimiter(',')
-      ->type_name("NAME,…");
-}
-
 }  // namespace
 
 void AddImportCommand(CLI::App* app, Command* selected) {
   CLI::App* command =
       app->add_subcommand("import", "Makes a verified recording of what a node has on disk");
   auto options = std::make_shared<ImportOptions>();
-  CompletionOptions* const completion = &options->completion;
   AddSourceOptions(command, options.get());
   command
       ->add_option("--base", options->base,
                    "Snapshot of the state before the first block: a folder as nodes keep it or as "
                    "recordings have it")
       ->type_name("DIR");
-  command->add_option("--out,-o", completion->out, "Folder of the recording, new or empty")
-      ->type_name("DIR")
-      ->required();
   command->add_option("--from", options->range.from, "First height (default: the first there is)")
       ->type_name("H");
   command->add_option("--to", options->range.to, "Last height (default: the last there is)")
       ->type_name("H");
-  AddNameOptions(command, &completion->names);
-  command->add_flag("--no-verify", options->no_verify,
-                    "Do not replay the blocks on the base; app hashes are taken as they come");
-  command
-      ->add_option("--cache-mb", completion->cache_mb,
-                   "Memory for caches of the source and of the replay")
-      ->check(CLI::Range(16, 1 << 20).description(""))
-      ->type_name("MB")
-      ->capture_default_str();
-  command->add_option("--threads", completion->threads, "Threads (default: all allowed)")
-      ->check(CLI::Range(1, 1024).description(""))
-      ->type_name("N");
-  command
-      ->add_option("--part-blocks", completion->blocks_per_part,
-                   "Blocks in each part of the recording; 0: one file")
-      ->check(CLI::NonNegativeNumber.description(""))
-      ->type_name("N")
-      ->capture_default_str();
-  command->add_flag("--quiet,-q", options->quiet, "No progress and no summary");
+  AddCompletionOptions(command, &options->completion);
   command->callback([=] { *selected = [=] { return Import(*options); }; });
 }
 

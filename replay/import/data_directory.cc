@@ -16,7 +16,6 @@
 #include "replay/import/finalize_request.h"
 #include "replay/import/genesis.h"
 #include "replay/inspect/change_set.h"
-#include "replay/recording/file_io.h"
 #include "replay/verify/block_verifier.h"
 #include "storage/kv/read_only.h"
 #include "storage/multistore/diff.h"
@@ -32,7 +31,6 @@ using storage::CommitInfo;
 using storage::MultistoreView;
 using tendermint::types::ValidatorSet;
 
-constexpr size_t kMaxGenesisSize = size_t{4} << 30;
 
 bool Exists(const fs::path& path) {
   std::error_code ignored;
@@ -327,9 +325,7 @@ absl::StatusOr<std::optional<Genesis>> FindGenesis(const DataDirectoryOptions& o
     if (!genesis.ok()) return genesis.status();
     return *std::move(genesis);
   }
-  absl::StatusOr<std::string> text = ReadFile(path, kMaxGenesisSize);
-  if (!text.ok()) return text.status();
-  absl::StatusOr<Genesis> genesis = ParseGenesis(*text, path);
+  absl::StatusOr<Genesis> genesis = LoadGenesis(path);
   if (!genesis.ok()) return genesis.status();
   if (genesis->init_chain.chain_id() != databases.states().chain_id()) {
     return absl::InvalidArgumentError(

@@ -15,10 +15,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "nlohmann/json.hpp"
+#include "replay/recording/file_io.h"
 #include "replay/recording/sha256.h"
 
 namespace blockreplay::replay {
 namespace {
+
+constexpr size_t kMaxGenesisSize = size_t{4} << 30;
 
 using nlohmann::json;
 using tendermint::types::ConsensusParams;
@@ -250,6 +253,12 @@ absl::StatusOr<Genesis> ParseGenesis(const std::string& text, const std::string&
   if (app_name.is_string()) genesis.app_name = app_name.get<std::string>();
   genesis.sha256 = HexOf(Sha256Of(text));
   return genesis;
+}
+
+absl::StatusOr<Genesis> LoadGenesis(const std::string& path) {
+  absl::StatusOr<std::string> text = ReadFile(path, kMaxGenesisSize);
+  if (!text.ok()) return text.status();
+  return ParseGenesis(*text, path);
 }
 
 }  // namespace blockreplay::replay

@@ -17,5 +17,7 @@ struct Genesis {
 
 // kInvalidArgument names the member that is missing or wrong; `source` names the document.
 absl::StatusOr<Genesis> ParseGenesis(const std::string& text, const std::string& source);
+// Of a file, up to 4 GiB.
+absl::StatusOr<Genesis> LoadGenesis(const std::string& path);
 
 }  // namespace blockreplay::replay
