@@ -1,7 +1,5 @@
 #include "replay/recording/recording_writer.h"
 
-#include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <zstd.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "replay/recording/delimited_message.h"
 #include "replay/recording/file_io.h"
 #include "replay/recording/sha256.h"
 
@@ -65,17 +64,9 @@ class MessageFile {
   ~MessageFile() { ZSTD_freeCCtx(context_); }
 
   absl::Status Append(const google::protobuf::MessageLite& message) {
-    std::string bytes;
-    {
-      google::protobuf::io::StringOutputStream stream(&bytes);
-      google::protobuf::io::CodedOutputStream coded(&stream);
-      coded.SetSerializationDeterministic(true);
-      coded.WriteVarint64(message.ByteSizeLong());
-      if (!message.SerializeToCodedStream(&coded)) {
-        return absl::InternalError(absl::StrCat("cannot serialize a ", message.GetTypeName()));
-      }
-    }
-    return Compress(bytes, ZSTD_e_continue);
+    absl::StatusOr<std::string> bytes = DelimitedMessage(message);
+    if (!bytes.ok()) return bytes.status();
+    return Compress(*bytes, ZSTD_e_continue);
   }
 
   absl::StatusOr<Manifest::File> Close() {
