@@ -16,6 +16,7 @@ pkg_check_modules(cli11 REQUIRED IMPORTED_TARGET CLI11)
 # Not "zstd": RocksDB's package looks for zstd in variables of that name, and a second configure would find ours there.
 pkg_check_modules(libzstd REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(httplib REQUIRED IMPORTED_TARGET cpp-httplib)
+pkg_check_modules(grpc REQUIRED IMPORTED_TARGET grpc++)
 pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)
 pkg_check_modules(libdw REQUIRED IMPORTED_TARGET libdw)
 pkg_check_modules(secp256k1 REQUIRED IMPORTED_TARGET libsecp256k1)

@@ -60,6 +60,7 @@ int RunCommandLine(int argc, char** argv) {
   AddExportCommand(&app, &selected);
   AddImportCommand(&app, &selected);
   AddMinimizeCommand(&app, &selected);
+  AddRecordCommand(&app, &selected);
   AddReportCommand(&app, &selected);
   AddProfileCommand(&app, &selected);
 

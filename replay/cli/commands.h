@@ -20,6 +20,7 @@ void AddDiffCommand(CLI::App* app, Command* selected);
 void AddExportCommand(CLI::App* app, Command* selected);
 void AddImportCommand(CLI::App* app, Command* selected);
 void AddMinimizeCommand(CLI::App* app, Command* selected);
+void AddRecordCommand(CLI::App* app, Command* selected);
 void AddReportCommand(CLI::App* app, Command* selected);
 void AddProfileCommand(CLI::App* app, Command* selected);
 // `instructions` may be null and must outlive the command, as must nothing else.

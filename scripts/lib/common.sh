@@ -20,6 +20,8 @@ BLOCKREPLAY_PACKAGES=(
   libcli11-dev nlohmann-json3-dev
   # profiles
   libgoogle-perftools-dev libdw-dev libelf-dev libre2-dev libcpp-httplib-dev
+  # the node's streaming plugin
+  libgrpc++-dev protobuf-compiler-grpc
   # tests and benchmarks
   libgtest-dev libgmock-dev libbenchmark-dev
 )
