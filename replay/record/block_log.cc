@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "replay/recording/delimited_message.h"
+#include "replay/recording/delimited_reader.h"
 #include "replay/recording/file_io.h"
 #include "replay/recording/manifest.h"
 #include "replay/recording/sha256.h"
@@ -192,6 +193,11 @@ absl::StatusOr<std::optional<v1::Block>> BlockLog::Find(int64_t height) {
 absl::Status BlockLog::Append(const v1::Block& block) {
   absl::StatusOr<std::string> message = DelimitedMessage(block);
   if (!message.ok()) return message.status();
+  if (message->size() > DelimitedReader::kMaxMessageSize) {
+    return absl::ResourceExhaustedError(absl::StrCat("block ", block.height(), " has ",
+                                                     message->size(),
+                                                     " bytes, more than a recording can hold"));
+  }
   if (absl::Status status = OpenWriterFor(block.height()); !status.ok()) return status;
   StreamPart& part = index_.parts.at(writer_part_);
   const bool sync = options_.sync_every > 0 && unsynced_ + 1 >= options_.sync_every;
