@@ -44,14 +44,18 @@ Input Parse(std::string_view bytes) {
   return input;
 }
 
+void ReadAll(const Store& store) {
+  std::string value;
+  (void)store.Get("absent", &value).ok();
+  const auto it = store.NewIterator(KeyRange::All(), Direction::kReverse);
+  while (it->Valid()) it->Next();
+}
+
 // Errors are answers.
 void Use(const Input& input, Multistore* multistore) {
   for (const std::string& name : multistore->store_names()) {
     Store* const store = multistore->store(name);
-    std::string value;
-    (void)store->Get("absent", &value).ok();
-    const auto it = store->NewIterator(KeyRange::All(), Direction::kReverse);
-    while (it->Valid()) it->Next();
+    ReadAll(*store);
     for (size_t i = 0; i < input.keys.size(); ++i) {
       const absl::Status status = i % 3 == 0   ? store->Delete(input.keys[i])
                                   : i % 3 == 1 ? store->Set(input.keys[i], "changed")
@@ -83,7 +87,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
           return next == input.items.end() ? nullptr : &*next++;
         });
     if (!multistore.ok()) continue;
-    // What the trees say of themselves is what their nodes add up to.
     if ((*multistore)->version() != kVersion) std::abort();
     Use(input, multistore->get());
   }
