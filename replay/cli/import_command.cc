@@ -72,6 +72,7 @@ absl::StatusOr<ImportSource> OpenSource(const ImportOptions& options) {
     directory.range = options.range;
     directory.genesis = options.genesis;
     directory.allow_in_use = options.in_use;
+    directory.verify_checksums = options.completion.no_verify;
     directory.cache_mb = std::max<int64_t>(8, options.completion.options.cache_mb / kSourceShare);
     return OpenDataDirectory(directory);
   }
@@ -94,7 +95,8 @@ int Import(const ImportOptions& options) {
   absl::StatusOr<ImportSource> source = OpenSource(options);
   if (!source.ok()) return ReportError(source.status());
   if (!options.base.empty()) {
-    absl::StatusOr<std::unique_ptr<SnapshotBase>> base = SnapshotBase::Open(options.base);
+    absl::StatusOr<std::unique_ptr<BaseState>> base =
+        OpenSnapshotBase(options.base, source->feed->range().first - 1);
     if (!base.ok()) return ReportError(base.status());
     source->base = *std::move(base);
   }
@@ -168,9 +170,9 @@ void AddImportCommand(CLI::App* app, Command* selected) {
   AddSourceOptions(command, options.get());
   command
       ->add_option("--base", options->base,
-                   "Snapshot of the state before the first block: a folder as nodes keep it or as "
-                   "recordings have it")
-      ->type_name("DIR");
+                   "Snapshot of the state before the first block: data/snapshots of a node, a "
+                   "folder of one, or an archive of `snapshots dump`")
+      ->type_name("PATH");
   command->add_option("--from", options->range.from, "First height (default: the first there is)")
       ->type_name("H");
   command->add_option("--to", options->range.to, "Last height (default: the last there is)")

@@ -1,11 +1,13 @@
 #include "replay/import/base_state.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "replay/recording/file_io.h"
 #include "replay/recording/sha256.h"
+#include "storage/snapshot/archive.h"
 
 namespace blockreplay::replay {
 namespace {
@@ -39,12 +41,26 @@ absl::StatusOr<std::string> CopyChunk(const std::string& from, const std::string
   return Raw(own.Finish());
 }
 
+absl::Status CreateFolder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directory(path, error);
+  return error ? ErrnoStatus(error.value(), "create folder", path) : absl::OkStatus();
+}
+
 absl::Status Differs(const std::string& path) {
   return absl::DataLossError(
       absl::StrCat(path, " has not the SHA-256 that the snapshot says: get the file again"));
 }
 
 }  // namespace
+
+absl::StatusOr<std::unique_ptr<BaseState>> OpenSnapshotBase(const std::string& path,
+                                                            int64_t height) {
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(path, ignored)) return ArchiveBase::Open(path);
+  const std::string of_height = absl::StrCat(path, "/", height);
+  return SnapshotBase::Open(std::filesystem::is_directory(of_height, ignored) ? of_height : path);
+}
 
 absl::StatusOr<std::unique_ptr<SnapshotBase>> SnapshotBase::Open(const std::string& path) {
   absl::StatusOr<storage::snapshot::SnapshotDir> snapshot =
@@ -55,9 +71,7 @@ absl::StatusOr<std::unique_ptr<SnapshotBase>> SnapshotBase::Open(const std::stri
 
 absl::Status SnapshotBase::Write(const std::string& path,
                                  const storage::SnapshotProgressCallback& progress) const {
-  std::error_code error;
-  std::filesystem::create_directory(path, error);
-  if (error) return ErrnoStatus(error.value(), "create folder", path);
+  if (absl::Status status = CreateFolder(path); !status.ok()) return status;
   Snapshot metadata = snapshot_.metadata();
   // Where the source has no hashes, these are its first.
   metadata.clear_hash();
@@ -84,6 +98,28 @@ absl::Status SnapshotBase::Write(const std::string& path,
     return Differs("the snapshot as a whole");
   }
   return WriteFileAtomically(absl::StrCat(path, "/_snapshot"), metadata.SerializeAsString());
+}
+
+absl::StatusOr<std::unique_ptr<ArchiveBase>> ArchiveBase::Open(const std::string& path) {
+  absl::StatusOr<Snapshot> metadata = storage::snapshot::ReadArchiveMetadata(path);
+  if (!metadata.ok()) return metadata.status();
+  return std::unique_ptr<ArchiveBase>(
+      new ArchiveBase(path, static_cast<int64_t>(metadata->height())));
+}
+
+absl::Status ArchiveBase::Write(const std::string& path,
+                                const storage::SnapshotProgressCallback& progress) const {
+  if (absl::Status status = CreateFolder(path); !status.ok()) return status;
+  storage::SnapshotProgress done;
+  std::error_code error;
+  done.total_bytes = std::filesystem::file_size(path_, error);  // chunks hardly compress further
+  if (error) return ErrnoStatus(error.value(), "read", path_);
+  return storage::snapshot::UnpackArchive(path_, path,
+                                          [&](uint64_t bytes) {
+                                            done.bytes = std::min(bytes, done.total_bytes);
+                                            return progress ? progress(done) : absl::OkStatus();
+                                          })
+      .status();
 }
 
 }  // namespace blockreplay::replay

@@ -26,7 +26,12 @@ class BaseState {
                              const storage::SnapshotProgressCallback& progress) const = 0;
 };
 
-// A state-sync snapshot in any layout that SnapshotDir reads; its chunks are copied.
+// The state-sync snapshot at `path`: a folder in a layout that SnapshotDir reads, or an archive of
+// `snapshots dump`. Of a node's `data/snapshots` the one of `height` is taken.
+absl::StatusOr<std::unique_ptr<BaseState>> OpenSnapshotBase(const std::string& path,
+                                                            int64_t height);
+
+// A folder in any layout that SnapshotDir reads; its chunks are copied.
 class SnapshotBase final : public BaseState {
  public:
   static absl::StatusOr<std::unique_ptr<SnapshotBase>> Open(const std::string& path);
@@ -39,6 +44,22 @@ class SnapshotBase final : public BaseState {
   explicit SnapshotBase(storage::snapshot::SnapshotDir snapshot) : snapshot_(std::move(snapshot)) {}
 
   const storage::snapshot::SnapshotDir snapshot_;
+};
+
+// An archive of the SDK's `snapshots dump`, unpacked where it is needed.
+class ArchiveBase final : public BaseState {
+ public:
+  static absl::StatusOr<std::unique_ptr<ArchiveBase>> Open(const std::string& path);
+
+  int64_t height() const override { return height_; }
+  absl::Status Write(const std::string& path,
+                     const storage::SnapshotProgressCallback& progress) const override;
+
+ private:
+  ArchiveBase(std::string path, int64_t height) : path_(std::move(path)), height_(height) {}
+
+  const std::string path_;
+  const int64_t height_;
 };
 
 }  // namespace blockreplay::replay

@@ -19,6 +19,7 @@
 #include "replay/verify/block_verifier.h"
 #include "storage/kv/read_only.h"
 #include "storage/multistore/diff.h"
+#include "storage/multistore/node_reader.h"
 #include "storage/multistore/snapshot.h"
 #include "storage/multistore/view.h"
 
@@ -31,6 +32,8 @@ using storage::CommitInfo;
 using storage::MultistoreView;
 using tendermint::types::ValidatorSet;
 
+// Half of the work of a base would be compressing it as a node does.
+constexpr int kBaseCompressionLevel = 1;
 
 bool Exists(const fs::path& path) {
   std::error_code ignored;
@@ -45,11 +48,18 @@ class NodeDatabases {
   const CometBftBlockStore& blocks() const { return *blocks_; }
   const CometBftStateStore& states() const { return *states_; }
   int64_t last_version() const { return last_version_; }
-  // The trees of a version.
-  absl::StatusOr<std::unique_ptr<MultistoreView>> View(int64_t version) const {
-    absl::StatusOr<std::unique_ptr<MultistoreView>> view =
-        MultistoreView::Open(application_.get(), version);
+  // For walks over the trees; it must not outlive this.
+  const storage::Reader* application() const { return application_.get(); }
+  // The trees of a version, for the thread that has the reader.
+  absl::StatusOr<std::unique_ptr<MultistoreView>> View(int64_t version,
+                                                       const storage::Reader* reader) const {
+    absl::StatusOr<std::unique_ptr<MultistoreView>> view = MultistoreView::Open(reader, version);
     return view.ok() ? std::move(view) : Located("application.db", view.status());
+  }
+
+  absl::StatusOr<CommitInfo> ReadCommitInfo(int64_t version) const {
+    absl::StatusOr<CommitInfo> info = storage::ReadCommitInfo(*application_, version);
+    return info.ok() ? std::move(info) : Located("application.db", info.status());
   }
 
   // First version whose trees are all there; nothing if not even the last one's are. Versions are
@@ -91,21 +101,22 @@ absl::StatusOr<std::shared_ptr<NodeDatabases>> NodeDatabases::Open(
   databases->folder_ = *folder;
   // Trees are read here and there, the others once and in order.
   const size_t cache_bytes = static_cast<size_t>(options.cache_mb) << 20;
-  const auto open = [&](const char* name, size_t cache) {
+  const auto open = [&](const char* name, size_t cache, bool verify_checksums) {
     storage::ReadOnlyOptions read_only;
     read_only.allow_in_use = options.allow_in_use;
     read_only.block_cache_bytes = cache;
+    read_only.verify_checksums = verify_checksums;
     return storage::OpenReadOnly(absl::StrCat(*folder, "/", name), read_only);
   };
   absl::StatusOr<std::unique_ptr<storage::Reader>> blockstore =
-      open("blockstore.db", cache_bytes / 16);
+      open("blockstore.db", cache_bytes / 16, true);
   if (!blockstore.ok()) return blockstore.status();
   databases->blockstore_ = *std::move(blockstore);
-  absl::StatusOr<std::unique_ptr<storage::Reader>> state = open("state.db", cache_bytes / 16);
+  absl::StatusOr<std::unique_ptr<storage::Reader>> state = open("state.db", cache_bytes / 16, true);
   if (!state.ok()) return state.status();
   databases->state_ = *std::move(state);
   absl::StatusOr<std::unique_ptr<storage::Reader>> application =
-      open("application.db", cache_bytes - cache_bytes / 8);
+      open("application.db", cache_bytes / 2, options.verify_checksums);
   if (!application.ok()) return application.status();
   databases->application_ = *std::move(application);
 
@@ -124,7 +135,7 @@ absl::StatusOr<std::shared_ptr<NodeDatabases>> NodeDatabases::Open(
 }
 
 absl::StatusOr<bool> NodeDatabases::HasTrees(int64_t version) const {
-  absl::StatusOr<std::unique_ptr<MultistoreView>> view = View(version);
+  absl::StatusOr<std::unique_ptr<MultistoreView>> view = View(version, application_.get());
   if (absl::IsNotFound(view.status())) return false;
   if (!view.ok()) return view.status();
   for (const storage::StoreInfo& info : (*view)->commit_info().stores) {
@@ -162,9 +173,10 @@ class VersionBase final : public BaseState {
   std::optional<storage::Hash> app_hash() const override { return app_hash_; }
   absl::Status Write(const std::string& path,
                      const storage::SnapshotProgressCallback& progress) const override {
-    absl::StatusOr<std::unique_ptr<MultistoreView>> view = databases_->View(height_);
+    const storage::NodeReader reader(databases_->application());
+    absl::StatusOr<std::unique_ptr<MultistoreView>> view = databases_->View(height_, &reader);
     if (!view.ok()) return view.status();
-    return storage::CreateSnapshot(view->get(), path, progress).status();
+    return storage::CreateSnapshot(view->get(), path, progress, kBaseCompressionLevel).status();
   }
 
  private:
@@ -177,11 +189,12 @@ class DataDirectoryFeed final : public BlockFeed {
  public:
   // `genesis` where the first block is the chain's.
   DataDirectoryFeed(std::shared_ptr<const NodeDatabases> databases, FeedSource source,
-                    HeightRange range, std::optional<Genesis> genesis)
+                    HeightRange range, std::optional<Genesis> genesis, size_t cache_bytes)
       : databases_(std::move(databases)),
         source_(std::move(source)),
         range_(range),
         genesis_(std::move(genesis)),
+        reader_(databases_->application(), cache_bytes),
         next_(range.first) {}
 
   FeedSource source() const override { return source_; }
@@ -233,11 +246,12 @@ class DataDirectoryFeed final : public BlockFeed {
 
   absl::Status AddState(v1::Block* block) {
     if (before_ == nullptr && !block->has_init_chain()) {
-      absl::StatusOr<std::unique_ptr<MultistoreView>> before = databases_->View(next_ - 1);
+      absl::StatusOr<std::unique_ptr<MultistoreView>> before =
+          databases_->View(next_ - 1, &reader_);
       if (!before.ok()) return before.status();
       before_ = *std::move(before);
     }
-    absl::StatusOr<std::unique_ptr<MultistoreView>> after = databases_->View(next_);
+    absl::StatusOr<std::unique_ptr<MultistoreView>> after = databases_->View(next_, &reader_);
     if (!after.ok()) return after.status();
     if (before_ != nullptr) {
       if (absl::Status status = SameStores(before_->commit_info(), (*after)->commit_info());
@@ -273,6 +287,7 @@ class DataDirectoryFeed final : public BlockFeed {
   const FeedSource source_;
   const HeightRange range_;
   std::optional<Genesis> genesis_;
+  const storage::NodeReader reader_;
   int64_t next_;
   std::unique_ptr<MultistoreView> before_;
 };
@@ -374,13 +389,14 @@ absl::StatusOr<ImportSource> OpenDataDirectory(const DataDirectoryOptions& optio
                        range.first, " needs: give --genesis FILE"));
     }
   } else {
-    absl::StatusOr<std::unique_ptr<MultistoreView>> base = databases->View(range.first - 1);
-    if (!base.ok()) return base.status();
-    result.base = std::make_unique<VersionBase>(databases, (*base)->commit_info());
+    absl::StatusOr<CommitInfo> info = databases->ReadCommitInfo(range.first - 1);
+    if (!info.ok()) return info.status();
+    result.base = std::make_unique<VersionBase>(databases, *info);
   }
   result.feed = std::make_unique<DataDirectoryFeed>(
       databases, std::move(source), range,
-      from_genesis ? *std::move(genesis) : std::optional<Genesis>());
+      from_genesis ? *std::move(genesis) : std::optional<Genesis>(),
+      (static_cast<size_t>(options.cache_mb) << 20) * 3 / 8);
   return result;
 }
 

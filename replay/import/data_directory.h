@@ -18,6 +18,8 @@ struct DataDirectoryOptions {
   std::string genesis;
   // For the databases' caches, all three.
   int64_t cache_mb = 64;
+  // Compare the checksums of the trees' blocks. A replay proves more than they do.
+  bool verify_checksums = false;
   // Read databases that a running node holds (goleveldb only).
   bool allow_in_use = false;
 };

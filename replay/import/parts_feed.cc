@@ -18,6 +18,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr size_t kMaxDraftSize = size_t{1} << 20;
+constexpr int kMaxDepth = 32;
 constexpr int64_t kBlocksPerPart = 10'000;
 // Beside the parts, where the completed ones grow.
 constexpr char kPartialFolder[] = "completing.partial";
@@ -31,7 +32,10 @@ absl::StatusOr<FeedSource> ReadDraft(const std::string& dir) {
   const std::string path = absl::StrCat(dir, "/", kDraftName);
   absl::StatusOr<std::string> text = ReadFile(path, kMaxDraftSize);
   if (!text.ok()) return text.status();
-  const json document = json::parse(*text, nullptr, /*allow_exceptions=*/false);
+  // Deep documents are discarded: destroying them recurses.
+  const json document = json::parse(
+      *text, [](int depth, json::parse_event_t, json&) { return depth < kMaxDepth; },
+      /*allow_exceptions=*/false);
   if (!document.is_object()) {
     return absl::InvalidArgumentError(absl::StrCat(path, ": not a JSON object"));
   }

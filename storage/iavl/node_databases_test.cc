@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <map>
+#include <optional>
 #include <string>
 
 #include "storage/iavl/test_support.h"
@@ -46,6 +48,38 @@ class NodeDatabases : public ::testing::Test {
     const auto view = (*tree)->GetImmutable(version);
     ASSERT_TRUE(view.ok()) << view.status();
     EXPECT_EQ(Hex((*view)->hash()), root);
+  }
+
+  // The leaves in which `version` differs from the one below it: the last write of each key in
+  // `ops`, sets of unchanged values too, deletes only of keys that `before` has.
+  static void ExpectDifference(const Reader* db, int64_t version, const nlohmann::json& ops,
+                               const Contents& before) {
+    std::map<std::string, std::optional<std::string>> expected;
+    for (const auto& op : ops) {
+      expected[Unhex(op[1])] =
+          op[0] == "s" ? std::optional<std::string>(Unhex(op[2])) : std::nullopt;
+    }
+    std::erase_if(expected, [&](const auto& write) {
+      return !write.second && !before.contains(write.first);
+    });
+    TreeOptions options;
+    options.persist = Persist::kEvery;
+    WriteBatch unused;
+    const auto tree = Tree::Load(db, "", options, version, &unused);
+    ASSERT_TRUE(tree.ok()) << tree.status();
+    const auto from = (*tree)->GetImmutable(version - 1);
+    const auto to = (*tree)->GetImmutable(version);
+    ASSERT_TRUE(from.ok() && to.ok());
+    std::map<std::string, std::optional<std::string>> actual;
+    ASSERT_TRUE(DiffLeaves(**from, **to,
+                           [&](std::string_view key, std::optional<std::string_view>,
+                               std::optional<std::string_view> after) {
+                             actual[std::string(key)] =
+                                 after ? std::optional<std::string>(*after) : std::nullopt;
+                             return absl::OkStatus();
+                           })
+                    .ok());
+    EXPECT_EQ(actual, expected);
   }
 
   void CheckMultistore(const std::string& name, int64_t first_version) {
@@ -99,6 +133,7 @@ class NodeDatabases : public ::testing::Test {
       Contents model;
       std::vector<int64_t> available;
       for (const auto& version : scenario["versions"]) {
+        const Contents before = model;
         Apply(version["ops"], &model);
         const int64_t number = version["version"];
         SCOPED_TRACE(number);
@@ -108,6 +143,9 @@ class NodeDatabases : public ::testing::Test {
           EXPECT_EQ(Tree::Load(source.get(), "", options, number, &unused).status().code(),
                     absl::StatusCode::kNotFound);
         } else {
+          if (!available.empty() && available.back() == number - 1) {
+            ExpectDifference(source.get(), number, version["ops"], before);
+          }
           available.push_back(number);
           Expect(source.get(), "", number, version["root"], model);
         }

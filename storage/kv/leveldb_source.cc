@@ -187,11 +187,11 @@ class PrivateEnv final : public leveldb::EnvWrapper {
 
 class LeveldbIterator final : public Iterator {
  public:
-  LeveldbIterator(leveldb::DB* db, const std::string& path, const KeyRange& range,
-                  Direction direction)
+  LeveldbIterator(leveldb::DB* db, const std::string& path, bool verify_checksums,
+                  const KeyRange& range, Direction direction)
       : path_(path), range_(range), direction_(direction) {
     leveldb::ReadOptions options;
-    options.verify_checksums = true;
+    options.verify_checksums = verify_checksums;
     it_.reset(db->NewIterator(options));
     if (range_.end && *range_.end <= range_.start) return;
     if (direction_ == Direction::kForward) {
@@ -361,6 +361,7 @@ class LeveldbSource::Impl {
 
   std::string path;
   std::string private_dir;
+  bool verify_checksums = true;
   DirectoryLock lock;
   std::unique_ptr<PrivateEnv> env;
   std::unique_ptr<leveldb::Cache> cache;
@@ -378,6 +379,7 @@ absl::StatusOr<std::unique_ptr<LeveldbSource>> LeveldbSource::Open(
 
   auto impl = std::make_unique<Impl>();
   impl->path = path;
+  impl->verify_checksums = options.verify_checksums;
   if (!options.allow_in_use) {
     absl::StatusOr<DirectoryLock> lock = DirectoryLock::TakeShared(path);
     if (!lock.ok()) return lock.status();
@@ -432,7 +434,7 @@ absl::StatusOr<std::unique_ptr<LeveldbSource>> LeveldbSource::Open(
 
 absl::StatusOr<bool> LeveldbSource::Get(std::string_view key, std::string* value) const {
   leveldb::ReadOptions options;
-  options.verify_checksums = true;
+  options.verify_checksums = impl_->verify_checksums;
   const leveldb::Status status = impl_->db->Get(options, ToSlice(key), value);
   if (status.IsNotFound()) return false;
   if (!status.ok()) return FromLevelDb(status, "read from", impl_->path);
@@ -446,7 +448,8 @@ absl::StatusOr<bool> LeveldbSource::Has(std::string_view key) const {
 
 std::unique_ptr<Iterator> LeveldbSource::NewIterator(const KeyRange& range,
                                                      Direction direction) const {
-  return std::make_unique<LeveldbIterator>(impl_->db.get(), impl_->path, range, direction);
+  return std::make_unique<LeveldbIterator>(impl_->db.get(), impl_->path, impl_->verify_checksums,
+                                           range, direction);
 }
 
 const std::string& LeveldbSource::path() const { return impl_->path; }

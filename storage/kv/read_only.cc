@@ -98,6 +98,7 @@ absl::StatusOr<std::unique_ptr<Reader>> OpenReadOnly(const std::string& path,
   leveldb.allow_in_use = options.allow_in_use;
   leveldb.temp_dir = options.temp_dir;
   leveldb.block_cache_bytes = options.block_cache_bytes;
+  leveldb.verify_checksums = options.verify_checksums;
   absl::StatusOr<std::unique_ptr<LeveldbSource>> source = LeveldbSource::Open(path, leveldb);
   if (!source.ok()) return source.status();
   return *std::move(source);

@@ -13,6 +13,8 @@ struct ReadOnlyOptions {
   // Reads a LevelDB that a running process holds; see LeveldbSourceOptions.
   bool allow_in_use = false;
   size_t block_cache_bytes = size_t{32} << 20;
+  // Of a LevelDB; see LeveldbSourceOptions.
+  bool verify_checksums = true;
   // For private copies; empty: the system's directory for temporary files.
   std::string temp_dir;
 };

@@ -169,8 +169,8 @@ TEST_P(CrashTest, KilledAtAnyMoment) {
   auto engine = RocksDbEngine::Open(path, {});
   ASSERT_TRUE(engine.ok()) << engine.status();
   auto store = OpenOrDie(engine->get(), Options(persistence));
-  // Pruning is a write of its own after the commit, as in the Go node: where the process died between
-  // the two, the next pruning makes up for it.
+  // Pruning is a write of its own after the commit, as in the Go node: where the process died
+  // between the two, the next pruning makes up for it.
   do {
     ASSERT_STATUS_OK(MakeNext(store.get()));
   } while (store->version() % 3 != 0);

@@ -216,9 +216,10 @@ absl::StatusOr<std::unique_ptr<Multistore>> RestoreSnapshot(Engine* engine, cons
 }
 
 absl::StatusOr<snapshot::Snapshot> CreateSnapshot(MultistoreView* view, const std::string& path,
-                                                  const SnapshotProgressCallback& progress) {
+                                                  const SnapshotProgressCallback& progress,
+                                                  int compression_level) {
   absl::StatusOr<std::unique_ptr<SnapshotDirWriter>> writer =
-      SnapshotDirWriter::Create(path, static_cast<uint64_t>(view->version()));
+      SnapshotDirWriter::Create(path, static_cast<uint64_t>(view->version()), compression_level);
   if (!writer.ok()) return writer.status();
   SnapshotProgress done;
   const auto add = [&](const SnapshotItem& item) {

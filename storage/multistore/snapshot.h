@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "storage/multistore/multistore.h"
 #include "storage/multistore/view.h"
+#include "storage/snapshot/item_writer.h"
 #include "storage/snapshot/snapshot_dir.h"
 
 namespace blockreplay::storage {
@@ -47,7 +48,8 @@ absl::StatusOr<std::unique_ptr<Multistore>> RestoreSnapshot(Engine* engine,
 
 // Writes a snapshot of `view` as the folder `path` (layout "archive" of SnapshotDir), which must
 // not exist. The items are those that a Go node writes for the version.
-absl::StatusOr<snapshot::Snapshot> CreateSnapshot(MultistoreView* view, const std::string& path,
-                                                  const SnapshotProgressCallback& progress);
+absl::StatusOr<snapshot::Snapshot> CreateSnapshot(
+    MultistoreView* view, const std::string& path, const SnapshotProgressCallback& progress,
+    int compression_level = snapshot::kNodeCompressionLevel);
 
 }  // namespace blockreplay::storage

@@ -8,13 +8,13 @@
 namespace blockreplay::storage::snapshot {
 namespace {
 
-constexpr int kCompressionLevel = 7;  // as cosmossdk.io/store v1.1 has it
 constexpr size_t kBufferBytes = size_t{256} << 10;
 
 }  // namespace
 
-ItemWriter::ItemWriter(Sink sink) : sink_(std::move(sink)), buffer_(new char[kBufferBytes]) {
-  if (deflateInit(&zlib_, kCompressionLevel) != Z_OK) {
+ItemWriter::ItemWriter(Sink sink, int compression_level)
+    : sink_(std::move(sink)), buffer_(new char[kBufferBytes]) {
+  if (deflateInit(&zlib_, compression_level) != Z_OK) {
     init_ = absl::ResourceExhaustedError("zlib: deflateInit failed");
   }
 }

@@ -13,7 +13,11 @@
 
 namespace blockreplay::storage::snapshot {
 
-// Writes the items of a snapshot: each behind its length, through zlib level 7. The items are
+// As cosmossdk.io/store v1.1 has it. 1 takes a fourth of the time, for a snapshot that is somewhat
+// larger.
+inline constexpr int kNodeCompressionLevel = 7;
+
+// Writes the items of a snapshot: each behind its length, through zlib. The items are
 // byte-identical with those of cosmossdk.io/store v1.1; the compressed bytes are C zlib's, which
 // differ from Go's. One thread.
 class ItemWriter {
@@ -21,7 +25,7 @@ class ItemWriter {
   // Receives compressed bytes, which live only during the call.
   using Sink = std::function<absl::Status(std::string_view)>;
 
-  explicit ItemWriter(Sink sink);
+  explicit ItemWriter(Sink sink, int compression_level = kNodeCompressionLevel);
   ~ItemWriter();
   ItemWriter(const ItemWriter&) = delete;
   ItemWriter& operator=(const ItemWriter&) = delete;

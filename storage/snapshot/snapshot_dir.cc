@@ -314,12 +314,13 @@ struct SnapshotDirWriter::Hashers {
 };
 
 absl::StatusOr<std::unique_ptr<SnapshotDirWriter>> SnapshotDirWriter::Create(
-    const std::string& path, uint64_t height) {
+    const std::string& path, uint64_t height, int compression_level) {
   std::error_code error;
   if (fs::exists(fs::symlink_status(path, error))) {
     return absl::AlreadyExistsError(absl::StrCat(path, ": exists already; name another folder"));
   }
-  auto writer = std::unique_ptr<SnapshotDirWriter>(new SnapshotDirWriter(path, height));
+  auto writer =
+      std::unique_ptr<SnapshotDirWriter>(new SnapshotDirWriter(path, height, compression_level));
   if (!fs::create_directories(writer->partial_path_, error) || error) {
     writer->finished_ = true;  // not ours to remove
     return absl::UnavailableError(absl::StrCat(writer->partial_path_, ": cannot be created: ",
@@ -328,12 +329,12 @@ absl::StatusOr<std::unique_ptr<SnapshotDirWriter>> SnapshotDirWriter::Create(
   return writer;
 }
 
-SnapshotDirWriter::SnapshotDirWriter(std::string path, uint64_t height)
+SnapshotDirWriter::SnapshotDirWriter(std::string path, uint64_t height, int compression_level)
     : path_(std::move(path)),
       partial_path_(path_ + ".partial"),
       hashers_(std::make_unique<Hashers>()),
-      items_(
-          std::make_unique<ItemWriter>([this](std::string_view bytes) { return Write(bytes); })) {
+      items_(std::make_unique<ItemWriter>([this](std::string_view bytes) { return Write(bytes); },
+                                          compression_level)) {
   metadata_.set_height(height);
   metadata_.set_format(kFormat);
 }

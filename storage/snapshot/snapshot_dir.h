@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "cosmos/store/snapshots/v1/snapshot.pb.h"
 #include "storage/snapshot/item_reader.h"
+#include "storage/snapshot/item_writer.h"
 
 namespace blockreplay::storage::snapshot {
 
@@ -71,16 +72,14 @@ class ChunkSource : public ByteSource {
   std::unique_ptr<Hasher> whole_;
 };
 
-class ItemWriter;
-
 // Writes a snapshot in the archive layout. The folder appears under its name only when it is whole.
 class SnapshotDirWriter {
  public:
   static constexpr uint64_t kChunkBytes = 10'000'000;  // as cosmossdk.io/store v1.1 cuts
 
   // Error kAlreadyExists if there is something at `path`.
-  static absl::StatusOr<std::unique_ptr<SnapshotDirWriter>> Create(const std::string& path,
-                                                                   uint64_t height);
+  static absl::StatusOr<std::unique_ptr<SnapshotDirWriter>> Create(
+      const std::string& path, uint64_t height, int compression_level = kNodeCompressionLevel);
   // Removes what is there unless Finish succeeded.
   ~SnapshotDirWriter();
 
@@ -89,7 +88,7 @@ class SnapshotDirWriter {
 
  private:
   struct Hashers;
-  SnapshotDirWriter(std::string path, uint64_t height);
+  SnapshotDirWriter(std::string path, uint64_t height, int compression_level);
   absl::Status Write(std::string_view bytes);
   absl::Status CloseChunk();
 

@@ -37,7 +37,6 @@ void AddLegacyEvents(LegacyPhase phase, const google::protobuf::RepeatedPtrField
     EventAttribute* mode = event->add_attributes();
     mode->set_key("mode");
     mode->set_value(phase == LegacyPhase::kBeginBlock ? "BeginBlock" : "EndBlock");
-    mode->set_index(legacy.attributes_size() > 0 && legacy.attributes(0).index());
   }
 }
 

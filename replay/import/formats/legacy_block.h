@@ -30,8 +30,8 @@ void SetLegacyRequest(const tendermint::abci::RequestBeginBlock& begin, v1::Bloc
 
 enum class LegacyPhase { kBeginBlock, kEndBlock };
 
-// Appends `events`, each marked with the phase's `mode`; the mark is indexed if the event's first
-// attribute is.
+// Appends `events`, each marked with the phase's `mode`, not indexed: as CometBFT 0.38 reads what
+// older versions stored.
 void AddLegacyEvents(LegacyPhase phase,
                      const google::protobuf::RepeatedPtrField<tendermint::abci::Event>& events,
                      tendermint::abci::ResponseFinalizeBlock* response);

@@ -82,7 +82,7 @@ TEST_F(StreamFilesTest, MarksTheEventsOfBeginAndEndBlock) {
   for (const auto& event : block.response().events()) {
     const auto& mode = event.attributes(event.attributes_size() - 1);
     EXPECT_EQ(mode.key(), "mode");
-    EXPECT_TRUE(mode.index());
+    EXPECT_FALSE(mode.index());
     modes.push_back(event.type() + " " + mode.value());
   }
   EXPECT_THAT(modes, ElementsAre("begin BeginBlock", "begin EndBlock", "end EndBlock"));

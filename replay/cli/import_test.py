@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""Tests `import` on a node's data directory, and that `run`, `check` and `info` take what it makes.
+
+usage: import_test.py BLOCKREPLAY FIXTURES [unittest arguments]
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BLOCKREPLAY, FIXTURES = (os.path.abspath(path) for path in sys.argv[1:3])
+NODE = os.path.join(FIXTURES, "node-db", "send-send-killed")
+
+
+class ImportTest(unittest.TestCase):
+    def setUp(self) -> None:
+        self.dir = tempfile.mkdtemp(prefix="blockreplay-import-test-")
+        self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
+        self.home = os.path.join(self.dir, "home")
+        self.out = os.path.join(self.dir, "out")
+        for folder in ("data", "config", "../tmp"):
+            os.makedirs(os.path.join(self.home, folder))
+        for database in ("application", "blockstore", "state"):
+            subprocess.run(["tar", "--zstd", "-xf", os.path.join(NODE, f"{database}.db.tar.zst"),
+                            "-C", os.path.join(self.home, "data")], check=True)
+        subprocess.run(["zstd", "-qdo", os.path.join(self.home, "config", "genesis.json"),
+                        os.path.join(NODE, "genesis.json.zst")], check=True)
+
+    def blockreplay(self, *args: str, status: int = 0) -> str:
+        result = subprocess.run([BLOCKREPLAY, *args], capture_output=True, text=True, timeout=600,
+                                env=dict(os.environ, TMPDIR=os.path.join(self.dir, "tmp")), check=False)
+        self.assertEqual(result.returncode, status, result.stdout + result.stderr)
+        if status == 1:
+            self.assertRegex(result.stderr, r"\Ablockreplay: error: [^\n]+\n\Z")
+        return result.stdout if status == 0 else result.stderr
+
+    def test_from_genesis(self) -> None:
+        output = self.blockreplay("import", "--home", self.home, "--out", self.out,
+                                  "--application-version", "3.17.0")
+        self.assertIn("heights 1 to 8", output)
+        self.assertIn("8 app hashes by replay, 8 of them in the next header too", output)
+        self.blockreplay("check", self.out)
+        self.assertIn("all equal", self.blockreplay("run", self.out))
+        with open(os.path.join(self.out, "manifest.json"), encoding="utf-8") as file:
+            manifest = json.load(file)
+        self.assertEqual(manifest["application"], {"name": "thornode", "version": "3.17.0"})
+        self.assertTrue(manifest["origin"]["verified"])
+
+    def test_from_the_middle(self) -> None:
+        self.blockreplay("import", "--home", os.path.join(self.home, "data"), "--from", "5", "--to", "7",
+                         "--out", self.out, "--part-blocks", "2", "-q")
+        self.assertEqual(sorted(os.listdir(self.out)),
+                         ["blocks-5.zst", "blocks-7.zst", "manifest.json", "snapshot"])
+        self.assertIn("all equal", self.blockreplay("run", self.out))
+
+    def test_own_base(self) -> None:
+        """A snapshot in place of the one that the node's own trees would give."""
+        snapshot = os.path.join(self.dir, "snapshot")
+        self.blockreplay("export", f"{self.home}@4", "-o", snapshot)
+        archive = os.path.join(self.dir, "4-3.tar.gz")
+        subprocess.run(["tar", "--format=ustar", "-czf", archive, "-C", snapshot, "_snapshot", "0"], check=True)
+        self.blockreplay("import", "--home", self.home, "--from", "5", "--base", archive, "--out", self.out)
+        self.assertIn("all equal", self.blockreplay("run", self.out))
+        error = self.blockreplay("import", "--home", self.home, "--from", "6", "--base", archive,
+                                 "--out", self.out + "2", status=1)
+        self.assertIn("a snapshot of height 5 is needed", error)
+
+    def test_errors(self) -> None:
+        self.assertIn("name a source", self.blockreplay("import", "--out", self.out, status=1))
+        error = self.blockreplay("import", "--home", self.home, "--to", "9", "--out", self.out, status=1)
+        self.assertIn("1 to 8 can be imported", error)
+        self.assertIn("does not exist",
+                      self.blockreplay("import", "--home", self.dir + "/no", "--out", self.out, status=1))
+        self.assertFalse(os.path.exists(self.out))
+        error = self.blockreplay("import", "--home", self.home, "--out", self.home, status=1)
+        self.assertIn("not an empty folder", error)
+        self.assertEqual(sorted(os.listdir(self.home)), ["config", "data"])
+
+    def test_no_verify_says_so(self) -> None:
+        output = self.blockreplay("import", "--home", self.home, "--no-verify", "--out", self.out)
+        self.assertIn("--no-verify", output)
+        with open(os.path.join(self.out, "manifest.json"), encoding="utf-8") as file:
+            self.assertFalse(json.load(file)["origin"]["verified"])
+        self.blockreplay("run", self.out)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
