@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "replay/import/parts_feed.h"
 #include "replay/import/test_feed.h"
 #include "replay/recording/check.h"
 #include "replay/recording/recording_writer.h"
@@ -191,61 +190,6 @@ TEST_F(RecordingCompletionTest, WithoutVerificationSaysSo) {
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(result->outcome, CompletionOutcome::kComplete);
   EXPECT_EQ(LoadManifest(out())->document["origin"]["verified"], false);
-}
-
-// What a recorder leaves: parts, the second of which begins with a block that was executed again,
-// a snapshot, and a draft.
-class CompletePartsTest : public RecordingCompletionTest {
- protected:
-  CompletePartsTest() {
-    std::filesystem::create_directory(out());
-    const std::vector<v1::Block> blocks = Stripped(kTail);
-    std::string first;
-    std::string second;
-    for (size_t i = 0; i < blocks.size(); ++i) {
-      if (i < blocks.size() / 2) first += Delimited(blocks[i]);
-      if (i + 2 > blocks.size() / 2) second += Delimited(blocks[i]);
-    }
-    first_ = "/blocks-" + std::to_string(blocks.front().height()) + ".zst";
-    WriteBytes(out() + first_, Compressed(first));
-    WriteBytes(out() + "/blocks-" + std::to_string(blocks[blocks.size() / 2 - 1].height()) + ".zst",
-               Compressed(second));
-    std::filesystem::copy(kTail + "/snapshot", out() + "/snapshot");
-    EXPECT_TRUE(WriteDraft(out(), SourceOf(kTail)).ok());
-  }
-  absl::StatusOr<CompletionResult> Complete() {
-    CompletionOptions options;
-    options.cache_mb = 32;
-    options.threads = 1;
-    NoObserver observer;
-    return CompleteParts(out(), nullptr, options, &observer);
-  }
-
-  std::string first_;
-};
-
-TEST_F(CompletePartsTest, TurnsThemIntoARecording) {
-  const auto result = Complete();
-  ASSERT_TRUE(result.ok()) << result.status();
-  EXPECT_EQ(result->outcome, CompletionOutcome::kComplete) << result->mismatch;
-  ExpectEqual(kTail);
-  EXPECT_FALSE(std::filesystem::exists(out() + "/" + kDraftName));
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(out()), {}), 3);
-}
-
-TEST_F(CompletePartsTest, LeavesThemAfterAMismatch) {
-  std::string bytes;
-  std::vector<v1::Block> blocks = Stripped(kTail);
-  blocks[0].mutable_response()->set_app_hash(std::string(32, 'x'));
-  for (const v1::Block& block : blocks) bytes += Delimited(block);
-  WriteBytes(out() + first_, Compressed(bytes));
-  const auto result = Complete();
-  ASSERT_TRUE(result.ok()) << result.status();
-  EXPECT_EQ(result->outcome, CompletionOutcome::kAppHashMismatch);
-  EXPECT_EQ(ReadBytes(out() + first_), Compressed(bytes));
-  EXPECT_FALSE(std::filesystem::exists(out() + "/manifest.json"));
-  EXPECT_TRUE(std::filesystem::exists(out() + "/" + kDraftName));
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(out()), {}), 4);
 }
 
 }  // namespace
