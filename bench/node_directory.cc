@@ -195,7 +195,7 @@ class Chain {
     header->set_chain_id("synthetic-1");
     header->set_height(height);
     header->mutable_time()->set_seconds(TimeOf(height).seconds);
-    header->set_data_hash(Raw(replay::DataHash(request)));
+    header->set_data_hash(Raw(replay::DataHash(request.txs())));
     header->set_app_hash(last_app_hash_);
     header->set_last_results_hash(last_results_hash_);
     last_app_hash_ = app_hash;
