@@ -85,6 +85,14 @@ class NodeDatabases {
 };
 
 absl::StatusOr<std::string> FindFolder(const std::string& path) {
+  for (const fs::path& folder : {fs::path(path) / "db", fs::path(path)}) {
+    if (Exists(folder / "gnolang.db")) {
+      return absl::UnimplementedError(absl::StrCat(
+          path,
+          " is of a gno.land node, whose application keeps its state in PebbleDB, which has no "
+          "reader in C++: gno.land is not imported (docs/record-your-node.md)"));
+    }
+  }
   for (const fs::path& folder : {fs::path(path) / "data", fs::path(path)}) {
     if (Exists(folder / "blockstore.db")) return folder.string();
   }

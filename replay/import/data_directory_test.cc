@@ -284,6 +284,15 @@ TEST_F(DataDirectoryTest, RefusesPebble) {
   EXPECT_THAT(Message(status), AllOf(HasSubstr("PebbleDB"), HasSubstr("record-your-node.md")));
 }
 
+TEST_F(DataDirectoryTest, RefusesGnoLand) {
+  for (const char* database : {"blockstore", "gnolang", "state"}) {
+    fs::create_directories(home() + "/db/" + database + ".db");
+  }
+  const absl::Status status = Open().status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(Message(status), AllOf(HasSubstr("gno.land"), HasSubstr("record-your-node.md")));
+}
+
 TEST_F(DataDirectoryTest, TakesTheGenesisFromTheStateStore) {
   Unpack("send-send");
   fs::remove_all(home() + "/config");
