@@ -109,12 +109,16 @@ def read_machine(proc: Path = Path("/proc")) -> Reading:
 def activity_between(start: Reading, end: Reading, own_cpu_s: float = 0.0) -> Activity:
     """What happened in between; `own_cpu_s` is what we used ourselves."""
     seconds = max(end.monotonic - start.monotonic, 1e-6)
-    capacity = seconds * end.cpus
+
+    def share(cpu_s: float) -> float:
+        # The kernel's counters tick every 10 ms, so over a few milliseconds they can say more than there is.
+        return min(100.0, max(0.0, 100 * cpu_s / (seconds * end.cpus)))
+
     foreign = steal = None
     if start.busy_s is not None and end.busy_s is not None:
-        foreign = max(0.0, 100 * (end.busy_s - start.busy_s - own_cpu_s) / capacity)
+        foreign = share(end.busy_s - start.busy_s - own_cpu_s)
     if start.steal_s is not None and end.steal_s is not None:
-        steal = 100 * (end.steal_s - start.steal_s) / capacity
+        steal = share(end.steal_s - start.steal_s)
     psi: dict[str, float | None] = {}
     for resource, total in end.stalled_s.items():
         before = start.stalled_s.get(resource)

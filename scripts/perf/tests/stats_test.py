@@ -275,6 +275,12 @@ class Machine(unittest.TestCase):
         self.assertIsNone(activity.psi["io"])
         self.assertEqual((activity.loadavg_start, activity.loadavg_end), (0.5, 1.5))
 
+    def test_no_more_than_all_cpus(self) -> None:
+        # Two milliseconds in which the counters of two CPUs went on by a tick of 10 ms each.
+        activity = machine.activity_between(machine.Reading(10, 2, 5.0, 1.0, 0, {}),
+                                            machine.Reading(10.002, 2, 5.02, 1.02, 0, {}))
+        self.assertEqual((activity.foreign_cpu, activity.steal), (100, 100))
+
     def test_limits(self) -> None:
         busy = machine.Activity(1, 3.0, 3.0, foreign_cpu=20, steal=3, psi={"cpu": 50.0, "io": None})
         self.assertEqual(len(machine.Limits().exceeded(busy, before_run=True)), 3)
