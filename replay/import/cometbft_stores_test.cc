@@ -66,13 +66,16 @@ TEST_P(CometBftStoresTest, GiveWhatCometBftReads) {
     const auto request =
         BuildFinalizeRequest(block->block, block->hash, validators ? &*validators : nullptr);
     ASSERT_TRUE(request.ok()) << request.status();
-    EXPECT_EQ(absl::BytesToHexString(request->SerializeAsString()), entry["request"]) << height;
+    EXPECT_EQ(absl::BytesToHexString(request->SerializeAsString()),
+              entry["request"].get<std::string>())
+        << height;
     evidence = evidence || request->misbehavior_size() > 0;
 
     const auto response = states->LoadResponse(height);
     ASSERT_TRUE(response.ok()) << response.status();
     ASSERT_TRUE(response->has_value());
-    EXPECT_EQ(absl::BytesToHexString((*response)->SerializeAsString()), entry["response"])
+    EXPECT_EQ(absl::BytesToHexString((*response)->SerializeAsString()),
+              entry["response"].get<std::string>())
         << height;
     if (!results_hash.empty()) {
       EXPECT_EQ(block->block.header().last_results_hash(), results_hash) << height;

@@ -239,10 +239,8 @@ class Completion {
             "it: name them (--stores)");
       }
     } else {
-      manifest.base.emplace();
-      manifest.base->height = base_->height();
       // The header of the first block has the base's app hash.
-      manifest.base->app_hash = first.header().app_hash();
+      manifest.base = Manifest::Base{base_->height(), first.header().app_hash()};
       if (const std::optional<storage::Hash> known = base_->app_hash()) {
         manifest.base->app_hash.assign(known->begin(), known->end());
       }

@@ -63,10 +63,12 @@ TEST_F(StreamFilesTest, GivesWhatTheApplicationSaysOfEachBlock) {
     const absl::Status status = files->Read(height, &block);
     ASSERT_TRUE(status.ok()) << status;
     EXPECT_EQ(block.height(), height);
-    EXPECT_EQ(absl::BytesToHexString(block.app_hash()), block_expected["app_hash"]);
+    EXPECT_EQ(absl::BytesToHexString(block.app_hash()),
+              block_expected["app_hash"].get<std::string>());
     EXPECT_EQ(block.response().app_hash(), block.app_hash());
-    EXPECT_EQ(block.request().txs_size(), block_expected["txs"]);
-    EXPECT_EQ(HexOf(ResultsHash(block.response())), block_expected["last_results_hash"]);
+    EXPECT_EQ(block.request().txs_size(), block_expected["txs"].get<int>());
+    EXPECT_EQ(HexOf(ResultsHash(block.response())),
+              block_expected["last_results_hash"].get<std::string>());
     EXPECT_EQ(block.request().height(), height);
     EXPECT_EQ(block.request().decided_last_commit().votes_size(), height > 1 ? 1 : 0);
     EXPECT_EQ(block.header().chain_id(), "stream-47");
