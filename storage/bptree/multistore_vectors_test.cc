@@ -3,36 +3,20 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_split.h"
-#include "nlohmann/json.hpp"
 #include "storage/bptree/commit_info.h"
+#include "storage/bptree/test_support.h"
 #include "storage/bptree/tree_kinds.h"
 #include "storage/kv/memory_engine.h"
 
 namespace blockreplay::storage::bptree {
 namespace {
 
-std::string Hex(std::string_view bytes) {
-  return absl::BytesToHexString(absl::string_view(bytes.data(), bytes.size()));
-}
-std::string Hex(const Hash& hash) {
-  return Hex(std::string_view(reinterpret_cast<const char*>(hash.data()), hash.size()));
-}
-
-nlohmann::json Vectors() {
-  std::ifstream file(BLOCKREPLAY_FIXTURES "/gno/multistore_vectors.json");
-  return nlohmann::json::parse(file);
-}
-
 void Apply(const nlohmann::json& operations, CommitTree* store) {
   for (const std::string operation : operations) {
     const std::vector<std::string> parts = absl::StrSplit(operation, ':');
     ASSERT_EQ(parts[0], "s");
-    ASSERT_TRUE(
-        store->Set(absl::HexStringToBytes(parts[1]), absl::HexStringToBytes(parts[2])).ok());
+    ASSERT_TRUE(store->Set(Unhex(parts[1]), Unhex(parts[2])).ok());
   }
 }
 
@@ -60,7 +44,7 @@ INSTANTIATE_TEST_SUITE_P(Persistence, MultistoreVectorsTest,
                          });
 
 TEST_P(MultistoreVectorsTest, ReproducesHashesAndRecords) {
-  const nlohmann::json vectors = Vectors();
+  const nlohmann::json vectors = ReadFixture("multistore_vectors.json");
   ASSERT_EQ(vectors.at("steps").size(), 6u);
   Open(0);
   int64_t version = 0;

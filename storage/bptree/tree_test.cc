@@ -3,29 +3,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <map>
 #include <random>
 #include <set>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "nlohmann/json.hpp"
 #include "storage/bptree/naive_tree.h"
+#include "storage/bptree/test_support.h"
 #include "storage/kv/memory_engine.h"
 #include "storage/sha256.h"
 
 namespace blockreplay::storage::bptree {
 namespace {
-
-std::string Hex(std::string_view bytes) {
-  return absl::BytesToHexString(absl::string_view(bytes.data(), bytes.size()));
-}
-std::string Hex(const Hash& hash) {
-  return Hex(std::string_view(reinterpret_cast<const char*>(hash.data()), hash.size()));
-}
-std::string Unhex(const std::string& hex) { return absl::HexStringToBytes(hex); }
 
 std::string BigEndian32(uint32_t value) {
   std::string bytes;
@@ -34,10 +24,7 @@ std::string BigEndian32(uint32_t value) {
 }
 
 const nlohmann::json& Vectors() {
-  static const auto* const vectors = [] {
-    std::ifstream file(BLOCKREPLAY_FIXTURES "/gno/bptree_vectors.json");
-    return new nlohmann::json(nlohmann::json::parse(file));
-  }();
+  static const auto* const vectors = new nlohmann::json(ReadFixture("bptree_vectors.json"));
   return *vectors;
 }
 
