@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "replay/import/recording_completion.h"
+#include "replay/import/test_feed.h"
 #include "replay/recording/check.h"
 #include "replay/recording/test_recording.h"
 #include "storage/kv/read_only.h"
@@ -34,12 +35,6 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 constexpr const char* kDatabases[] = {"application", "blockstore", "state"};
-
-class NoObserver final : public CompletionObserver {
- public:
-  void OnBase(const char*, const storage::SnapshotProgress&) override {}
-  void OnBlock(int64_t) override {}
-};
 
 std::string Message(const absl::Status& status) { return std::string(status.message()); }
 

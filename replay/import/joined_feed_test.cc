@@ -8,6 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "replay/import/recording_completion.h"
+#include "replay/import/test_feed.h"
 #include "replay/import/test_rpc.h"
 #include "replay/recording/check.h"
 #include "replay/recording/test_recording.h"
@@ -20,12 +21,6 @@ using ::testing::HasSubstr;
 const std::string kFixtures = BLOCKREPLAY_FIXTURES;
 // Nine blocks of a small SDK 0.47 application, in three formats.
 const std::string kSdk47 = kFixtures + "/import/sdk-0.47";
-
-class NoObserver final : public CompletionObserver {
- public:
-  void OnBase(const char*, const storage::SnapshotProgress&) override {}
-  void OnBlock(int64_t) override {}
-};
 
 class JoinedFeedTest : public ::testing::Test {
  protected:

@@ -22,12 +22,6 @@ const std::string kFixtures = BLOCKREPLAY_FIXTURES;
 const std::string kGenesis = kFixtures + "/node-db/send-send/recording";
 const std::string kTail = kFixtures + "/regression-tail/swaps-streaming-swaps-from-41";
 
-class NoObserver final : public CompletionObserver {
- public:
-  void OnBase(const char*, const storage::SnapshotProgress&) override {}
-  void OnBlock(int64_t) override {}
-};
-
 // The blocks of a recording without what a completion finds out by itself.
 std::vector<v1::Block> Stripped(const std::string& recording) {
   std::vector<v1::Block> blocks = ReadBlocks(recording);

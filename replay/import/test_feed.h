@@ -5,10 +5,18 @@
 #include <vector>
 
 #include "replay/import/block_feed.h"
+#include "replay/import/recording_completion.h"
 
 namespace blockreplay::replay {
 
-// For tests: a feed of blocks in memory.
+// For tests.
+class NoObserver final : public CompletionObserver {
+ public:
+  void OnBase(const char*, const storage::SnapshotProgress&) override {}
+  void OnBlock(int64_t) override {}
+};
+
+// A feed of blocks in memory.
 class TestFeed final : public BlockFeed {
  public:
   TestFeed(FeedSource source, std::vector<v1::Block> blocks)
