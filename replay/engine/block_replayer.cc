@@ -11,25 +11,19 @@
 namespace blockreplay::replay {
 namespace {
 
-std::string RawHash(const storage::CommitInfo& info) {
-  const storage::Hash hash = storage::AppHash(info);
-  return {reinterpret_cast<const char*>(hash.data()), hash.size()};
-}
-
 AppHashMismatch NotRepeatable(int64_t height, const storage::CommitInfo& first,
                               const storage::CommitInfo& other) {
   AppHashMismatch mismatch;
   mismatch.kind = MismatchKind::kNotRepeatable;
   mismatch.height = height;
-  mismatch.expected = RawHash(first);
-  mismatch.actual = RawHash(other);
+  mismatch.expected = storage::ToRaw(storage::AppHash(first));
+  mismatch.actual = storage::ToRaw(storage::AppHash(other));
   mismatch.has_recorded_roots = true;
   for (size_t i = 0; i < first.stores.size(); ++i) {
     const storage::Hash& a = first.stores[i].hash;
     const storage::Hash& b = other.stores[i].hash;
     if (a != b) {
-      mismatch.stores.push_back(
-          {first.stores[i].name, std::string(a.begin(), a.end()), std::string(b.begin(), b.end())});
+      mismatch.stores.push_back({first.stores[i].name, storage::ToRaw(a), storage::ToRaw(b)});
     }
   }
   return mismatch;
@@ -83,9 +77,8 @@ absl::StatusOr<BlockReplayer::Outcome> BlockReplayer::Replay(const v1::Block& bl
       if (!info.ok()) return located(info.status());
       outcome.commit_info = *std::move(info);
       if (i == 0) {
-        outcome.app_hash = RawHash(outcome.commit_info);
-        const Sha256Digest results = ResultsHash(block.response());
-        outcome.results_hash.assign(results.begin(), results.end());
+        outcome.app_hash = storage::ToRaw(storage::AppHash(outcome.commit_info));
+        outcome.results_hash = RawOf(ResultsHash(block.response()));
       }
     }
     if (i > 0 && outcome.commit_info != previous) {

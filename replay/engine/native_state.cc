@@ -8,10 +8,7 @@ namespace blockreplay::replay {
 keeper::CommittedState CommittedStateOf(const storage::Multistore& multistore,
                                         const std::vector<std::string>& stores) {
   keeper::CommittedState committed;
-  if (multistore.version() > 0) {
-    const storage::Hash hash = multistore.app_hash();
-    committed.app_hash.assign(hash.begin(), hash.end());
-  }
+  if (multistore.version() > 0) committed.app_hash = storage::ToRaw(multistore.app_hash());
   for (const std::string& store : stores) {
     const storage::CommitTree* const tree = multistore.tree(store);
     committed.keys.push_back(tree != nullptr ? tree->size() : 0);

@@ -38,9 +38,6 @@ constexpr int64_t kNanosPerSecond = 1'000'000'000;
 // A wait for --pace looks this often whether a signal came.
 constexpr int64_t kWaitSlice = 20'000'000;
 
-std::string RawHash(const storage::Hash& hash) { return {hash.begin(), hash.end()}; }
-std::string RawDigest(const Sha256Digest& digest) { return {digest.begin(), digest.end()}; }
-
 class Runner {
  public:
   Runner(const RunPlan& plan, const std::string& command_line,
@@ -83,7 +80,7 @@ class Runner {
       Note(profiles_->Finish());
       result_.profiles = profiles_->files();
     }
-    result_.facts.app_hash_chain = RawDigest(app_hash_chain_.Finish());
+    result_.facts.app_hash_chain = RawOf(app_hash_chain_.Finish());
     result_.facts.stores = contents_.stores();
     result_.facts.slowest_blocks = contents_.Slowest();
     result_.statistics = measurement_.statistics();
@@ -219,7 +216,7 @@ class Runner {
                        " to ", plan_.manifest.last_height, ") neither has nor starts from"));
     }
     const int64_t next = version == 0 ? first : version + 1;
-    last_app_hash_ = version == 0 ? std::string() : RawHash(multistore->app_hash());
+    last_app_hash_ = version == 0 ? std::string() : storage::ToRaw(multistore->app_hash());
     last_results_hash_.clear();
     if (pass == 1) {
       result_.facts.base_height = version;
@@ -277,7 +274,7 @@ class Runner {
       result_.mismatch = DescribeMismatch(*mismatch, ***block);
       return false;
     }
-    last_results_hash_ = RawDigest(ResultsHash((**block)->response()));
+    last_results_hash_ = RawOf(ResultsHash((**block)->response()));
     source->Recycle(*std::move(block));
     return true;
   }

@@ -16,8 +16,6 @@ using storage::snapshot::Snapshot;
 
 constexpr size_t kBufferSize = size_t{1} << 18;
 
-std::string Raw(const Sha256Digest& digest) { return {digest.begin(), digest.end()}; }
-
 // Copies a chunk; its hash is the chunk's own, and goes into that of the whole.
 absl::StatusOr<std::string> CopyChunk(const std::string& from, const std::string& to, Sha256* whole,
                                       const std::function<absl::Status(size_t)>& copied) {
@@ -38,7 +36,7 @@ absl::StatusOr<std::string> CopyChunk(const std::string& from, const std::string
     if (absl::Status status = copied(*size); !status.ok()) return status;
   }
   if (absl::Status status = out->Close(); !status.ok()) return status;
-  return Raw(own.Finish());
+  return RawOf(own.Finish());
 }
 
 absl::Status CreateFolder(const std::string& path) {
@@ -93,7 +91,7 @@ absl::Status SnapshotBase::Write(const std::string& path,
     }
     metadata.mutable_metadata()->add_chunk_hashes(*std::move(hash));
   }
-  metadata.set_hash(Raw(whole.Finish()));
+  metadata.set_hash(RawOf(whole.Finish()));
   if (snapshot_.has_hashes() && metadata.hash() != snapshot_.metadata().hash()) {
     return Differs("the snapshot as a whole");
   }

@@ -21,8 +21,6 @@ constexpr size_t kMaxParts = kMaxBlockSize / (size_t{64} << 10) + 1;
 
 absl::Status Damaged(std::string problem) { return absl::DataLossError(std::move(problem)); }
 
-std::string Raw(const Sha256Digest& digest) { return {digest.begin(), digest.end()}; }
-
 }  // namespace
 
 absl::StatusOr<BlockMeta> ParseBlockMeta(const std::string& bytes, int64_t height) {
@@ -31,7 +29,7 @@ absl::StatusOr<BlockMeta> ParseBlockMeta(const std::string& bytes, int64_t heigh
   if (meta.header().height() != height) {
     return Damaged(absl::StrCat("its header is of height ", meta.header().height()));
   }
-  if (const std::string hash = Raw(HeaderHash(meta.header())); hash != meta.block_id().hash()) {
+  if (const std::string hash = RawOf(HeaderHash(meta.header())); hash != meta.block_id().hash()) {
     return Damaged(absl::StrCat("its header has the hash ", absl::BytesToHexString(hash),
                                 ", but the block is filed under ",
                                 absl::BytesToHexString(meta.block_id().hash())));
@@ -46,7 +44,7 @@ absl::StatusOr<BlockMeta> ParseBlockMeta(const std::string& bytes, int64_t heigh
 absl::StatusOr<Block> ParseBlock(const std::string& bytes, const BlockMeta& meta) {
   Block block;
   if (!block.ParseFromString(bytes)) return Damaged("its parts are not a Block message");
-  if (Raw(HeaderHash(block.header())) != meta.block_id().hash()) {
+  if (RawOf(HeaderHash(block.header())) != meta.block_id().hash()) {
     return Damaged("its parts are of another block");
   }
   return block;

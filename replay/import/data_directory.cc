@@ -272,8 +272,7 @@ class DataDirectoryFeed final : public BlockFeed {
     }
     const CommitInfo& info = (*after)->commit_info();
     *block->mutable_commit_info() = RecordedCommitInfo(info);
-    const storage::Hash app_hash = storage::AppHash(info);
-    block->set_app_hash(std::string(app_hash.begin(), app_hash.end()));
+    block->set_app_hash(storage::ToRaw(storage::AppHash(info)));
     before_ = *std::move(after);
     return absl::OkStatus();
   }

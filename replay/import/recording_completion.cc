@@ -29,9 +29,6 @@ using tendermint::types::Header;
 
 constexpr size_t kHashSize = sizeof(storage::Hash);
 
-std::string Raw(const Sha256Digest& digest) { return {digest.begin(), digest.end()}; }
-std::string Hex(const std::string& raw) { return absl::BytesToHexString(raw); }
-
 nlohmann::json OriginOf(const FeedSource& source, bool verified,
                         const CompletionResult::Checks& checks) {
   nlohmann::json origin = source.details;
@@ -277,9 +274,10 @@ class Completion {
   absl::Status CheckFirstHeader(const v1::Block& first) {
     if (const std::optional<AppHashMismatch> mismatch = CompareHeaderAppHash(first, last_app_hash_);
         mismatch && base_ != nullptr) {
-      return absl::DataLossError(absl::StrCat(
-          "the base is not the state before block ", first.height(), ": its app hash is ",
-          Hex(mismatch->actual), ", the block's header has ", Hex(mismatch->expected)));
+      return absl::DataLossError(
+          absl::StrCat("the base is not the state before block ", first.height(),
+                       ": its app hash is ", absl::BytesToHexString(mismatch->actual),
+                       ", the block's header has ", absl::BytesToHexString(mismatch->expected)));
     }
     return absl::OkStatus();
   }
@@ -345,23 +343,23 @@ class Completion {
     if (!block.has_header()) return absl::OkStatus();
     const auto wrong = [&](const char* what, const std::string& expected,
                            const std::string& actual) {
-      return absl::DataLossError(absl::StrCat("block ", block.height(), ": ", what, " ",
-                                              Hex(actual), ", but ", Hex(expected),
-                                              " is recorded: the source is damaged"));
+      return absl::DataLossError(absl::StrCat(
+          "block ", block.height(), ": ", what, " ", absl::BytesToHexString(actual), ", but ",
+          absl::BytesToHexString(expected), " is recorded: the source is damaged"));
     };
     if (block.header().height() != block.height()) {
       return absl::DataLossError(absl::StrCat(
           "block ", block.height(), ": its header is of height ", block.header().height()));
     }
     if (!block.request().hash().empty()) {
-      if (const std::string hash = Raw(HeaderHash(block.header()));
+      if (const std::string hash = RawOf(HeaderHash(block.header()));
           hash != block.request().hash()) {
         return wrong("its header has the hash", block.request().hash(), hash);
       }
       ++result_.checks.header_hashes;
     }
     if (block.has_request() && !block.header().data_hash().empty()) {
-      if (const std::string hash = Raw(DataHash(block.request().txs()));
+      if (const std::string hash = RawOf(DataHash(block.request().txs()));
           hash != block.header().data_hash()) {
         return wrong("its transactions have the hash", block.header().data_hash(), hash);
       }
@@ -383,7 +381,7 @@ class Completion {
     }
     if (block.has_response() && !header.last_results_hash().empty()) {
       if (const std::optional<ResultsMismatch> mismatch =
-              CompareResultsHash(next, block.height(), Raw(ResultsHash(block.response())))) {
+              CompareResultsHash(next, block.height(), RawOf(ResultsHash(block.response())))) {
         return Differ(CompletionOutcome::kResultsMismatch, DescribeMismatch(*mismatch));
       }
       ++result_.checks.results_hashes;

@@ -40,8 +40,7 @@ absl::StatusOr<std::unique_ptr<StateReplay>> StateReplay::Start(
 
 std::string StateReplay::app_hash() {
   if (state_->multistore()->version() == 0) return "";
-  const storage::Hash hash = state_->multistore()->app_hash();
-  return {hash.begin(), hash.end()};
+  return storage::ToRaw(state_->multistore()->app_hash());
 }
 
 }  // namespace blockreplay::replay

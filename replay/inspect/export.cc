@@ -29,8 +29,6 @@ std::string Hex(std::string_view bytes) {
   return absl::BytesToHexString(absl::string_view(bytes.data(), bytes.size()));
 }
 
-std::string Raw(const storage::Hash& hash) { return {hash.begin(), hash.end()}; }
-
 // Where lines go: a file under a temporary name until it is whole, or stdout.
 class LineSink {
  public:
@@ -84,7 +82,7 @@ class LineSink {
 
 void AddCommitInfo(const storage::CommitInfo& info, v1::Block* block) {
   block->mutable_commit_info()->ParseFromString(storage::EncodeCommitInfo(info));
-  block->set_app_hash(Raw(storage::AppHash(info)));
+  block->set_app_hash(storage::ToRaw(storage::AppHash(info)));
   block->mutable_request()->mutable_time()->set_seconds(info.time.seconds);
   block->mutable_request()->mutable_time()->set_nanos(info.time.nanos);
 }
@@ -165,7 +163,7 @@ absl::Status ExportChangeSets(const InspectedDatabase& database, int64_t since, 
     absl::StatusOr<std::unique_ptr<MultistoreView>> view = database.View(since);
     if (!view.ok()) return view.status();
     before = *std::move(view);
-    manifest.base = Manifest::Base{since, Raw(storage::AppHash(before->commit_info()))};
+    manifest.base = Manifest::Base{since, storage::ToRaw(storage::AppHash(before->commit_info()))};
     if (absl::Status status = AddSnapshot(database, since, path, writer->get()); !status.ok()) {
       return status;
     }

@@ -32,8 +32,6 @@
 namespace blockreplay::replay {
 namespace {
 
-std::string RawHash(const storage::Hash& hash) { return {hash.begin(), hash.end()}; }
-
 class MempoolRunner {
  public:
   MempoolRunner(const MempoolOptions& options, const RunPlan& plan, const std::string& command_line,
@@ -58,8 +56,7 @@ class MempoolRunner {
       Note(profiles_->Finish());
       result_.profiles = profiles_->files();
     }
-    const Sha256Digest chain = app_hash_chain_.Finish();
-    result_.facts.app_hash_chain.assign(chain.begin(), chain.end());
+    result_.facts.app_hash_chain = RawOf(app_hash_chain_.Finish());
     result_.statistics = measurement_.statistics();
     result_.mempool.pool_at_end = static_cast<int64_t>(pool_.size());
     return std::move(result_);
@@ -157,7 +154,7 @@ class MempoolRunner {
     }
     absl::StatusOr<storage::CommitInfo> info = Execute(block.request());
     if (!info.ok()) return info.status();
-    const std::string app_hash = RawHash(storage::AppHash(*info));
+    const std::string app_hash = storage::ToRaw(storage::AppHash(*info));
     if (const auto mismatch = CompareAppHash(block, *info, app_hash)) {
       result_.mismatch = DescribeMismatch(*mismatch, block);
       return absl::OkStatus();
@@ -182,7 +179,8 @@ class MempoolRunner {
     block_state_->Start(multistore_, /*genesis=*/false);
     absl::StatusOr<storage::CommitInfo> info = Execute(*request);
     if (!info.ok()) return info.status();
-    if (absl::Status status = Commit(RawHash(storage::AppHash(*info))); !status.ok()) return status;
+    if (absl::Status status = Commit(storage::ToRaw(storage::AppHash(*info))); !status.ok())
+      return status;
     const int64_t committed = profiling::MonotonicNanos();
     {
       const PhaseScope phase(&clock, Phase::kCheckTx);

@@ -50,6 +50,8 @@ std::string HexOf(const Sha256Digest& digest) {
       absl::string_view(reinterpret_cast<const char*>(digest.data()), digest.size()));
 }
 
+std::string RawOf(const Sha256Digest& digest) { return {digest.begin(), digest.end()}; }
+
 absl::StatusOr<Sha256Digest> Sha256OfFile(const std::string& path) {
   absl::StatusOr<InputFile> file = InputFile::Open(path);
   if (!file.ok()) return file.status();

@@ -29,6 +29,8 @@ class Sha256 {
 
 Sha256Digest Sha256Of(std::string_view bytes);
 std::string HexOf(const Sha256Digest& digest);
+// The bytes themselves, as messages have them.
+std::string RawOf(const Sha256Digest& digest);
 
 // SHA-256 of a whole file, read in pieces.
 absl::StatusOr<Sha256Digest> Sha256OfFile(const std::string& path);

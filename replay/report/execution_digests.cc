@@ -13,8 +13,6 @@ void AppendText(std::string* out, std::string_view text) {
   out->append(text);
 }
 
-std::string Raw(const Sha256Digest& digest) { return {digest.begin(), digest.end()}; }
-
 }  // namespace
 
 void ExecutionDigester::Add(int64_t height, keeper::PhaseKind kind, int index,
@@ -52,10 +50,10 @@ void ExecutionDigester::Add(int64_t height, keeper::PhaseKind kind, int index,
 ExecutionDigests ExecutionDigester::Finish() {
   ExecutionDigests digests;
   if (any_ && all_txs_) {
-    digests.codes = Raw(codes_.Finish());
-    digests.gas = Raw(gas_.Finish());
+    digests.codes = RawOf(codes_.Finish());
+    digests.gas = RawOf(gas_.Finish());
   }
-  if (any_ && all_phases_) digests.events = Raw(events_.Finish());
+  if (any_ && all_phases_) digests.events = RawOf(events_.Finish());
   return digests;
 }
 

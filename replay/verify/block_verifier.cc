@@ -15,9 +15,8 @@ namespace {
 constexpr int kKeysShown = 10;
 
 // Empty for a store without a tree, which has no root, as in what the node records.
-std::string Raw(const storage::Hash& hash) {
-  if (hash == storage::Hash{}) return {};
-  return {reinterpret_cast<const char*>(hash.data()), hash.size()};
+std::string RecordedRoot(const storage::Hash& hash) {
+  return hash == storage::Hash{} ? std::string() : storage::ToRaw(hash);
 }
 
 // Both list the same stores with the same roots in the same order: so it nearly always is.
@@ -27,7 +26,7 @@ bool SameRoots(const cosmos::store::v1beta1::CommitInfo& expected,
   for (size_t i = 0; i < actual.stores.size(); ++i) {
     const cosmos::store::v1beta1::StoreInfo& info = expected.store_infos(static_cast<int>(i));
     if (info.name() != actual.stores[i].name ||
-        info.commit_id().hash() != Raw(actual.stores[i].hash)) {
+        info.commit_id().hash() != RecordedRoot(actual.stores[i].hash)) {
       return false;
     }
   }
@@ -46,7 +45,7 @@ std::vector<RootDifference> CompareRoots(const cosmos::store::v1beta1::CommitInf
   for (const storage::StoreInfo& info : actual.stores) {
     RootDifference& store = stores[info.name];
     store.store = info.name;
-    store.actual = Raw(info.hash);
+    store.actual = RecordedRoot(info.hash);
   }
   std::vector<RootDifference> differences;
   for (auto& [name, store] : stores) {
@@ -106,7 +105,7 @@ cosmos::store::v1beta1::CommitInfo RecordedCommitInfo(const storage::CommitInfo&
     cosmos::store::v1beta1::StoreInfo* out = message.add_store_infos();
     out->set_name(store.name);
     cosmos::store::v1beta1::CommitID* id = out->mutable_commit_id();
-    id->set_hash(Raw(store.hash));
+    id->set_hash(RecordedRoot(store.hash));
     if (!id->hash().empty()) id->set_version(store.version);
   }
   if (info.format == storage::CommitFormat::kSdk) {

@@ -40,10 +40,7 @@ Sha256Digest HeaderHash(const tendermint::types::Header& header) {
 Sha256Digest DataHash(const google::protobuf::RepeatedPtrField<std::string>& txs) {
   std::vector<std::string> leaves;
   leaves.reserve(static_cast<size_t>(txs.size()));
-  for (const std::string& tx : txs) {
-    const Sha256Digest digest = Sha256Of(tx);
-    leaves.emplace_back(digest.begin(), digest.end());
-  }
+  for (const std::string& tx : txs) leaves.push_back(RawOf(Sha256Of(tx)));
   return MerkleRoot(leaves);
 }
 

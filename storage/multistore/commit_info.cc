@@ -151,9 +151,8 @@ absl::StatusOr<CommitInfo> ReadCommitInfo(const Reader& db, int64_t version) {
   return info;
 }
 
-std::string ToHex(const Hash& hash) {
-  return absl::BytesToHexString(
-      std::string(reinterpret_cast<const char*>(hash.data()), hash.size()));
-}
+std::string ToHex(const Hash& hash) { return absl::BytesToHexString(ToRaw(hash)); }
+
+std::string ToRaw(const Hash& hash) { return {hash.begin(), hash.end()}; }
 
 }  // namespace blockreplay::storage

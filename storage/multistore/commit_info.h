@@ -73,5 +73,7 @@ absl::StatusOr<CommitInfo> ReadCommitInfo(const Reader& db, int64_t version);
 
 // Lower-case hex.
 std::string ToHex(const Hash& hash);
+// The bytes themselves, as messages have them.
+std::string ToRaw(const Hash& hash);
 
 }  // namespace blockreplay::storage

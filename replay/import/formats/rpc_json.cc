@@ -37,8 +37,6 @@ constexpr size_t kAddressSize = 20;
 constexpr size_t kAnySize = 0;
 constexpr int64_t kNanosPerSecond = 1'000'000'000;
 
-std::string Raw(const Sha256Digest& digest) { return {digest.begin(), digest.end()}; }
-
 // What the server answered, inside of the JSON-RPC envelope if it has one.
 class Answer : public JsonReader {
  public:
@@ -146,7 +144,7 @@ std::string EvidenceHash(const Block& block) {
   for (const auto& evidence : block.evidence().evidence()) {
     leaves.push_back(evidence.duplicate_vote_evidence().SerializeAsString());
   }
-  return Raw(MerkleRoot(leaves));
+  return RawOf(MerkleRoot(leaves));
 }
 
 std::string LastCommitHash(const Block& block) {
@@ -154,7 +152,7 @@ std::string LastCommitHash(const Block& block) {
   for (const CommitSig& signature : block.last_commit().signatures()) {
     leaves.push_back(signature.SerializeAsString());
   }
-  return Raw(MerkleRoot(leaves));
+  return RawOf(MerkleRoot(leaves));
 }
 
 void CheckHash(Answer* answer, const char* member, const std::string& says, const std::string& is) {
@@ -299,9 +297,9 @@ absl::StatusOr<RpcBlock> ParseRpcBlock(const std::string& text, const std::strin
   if (absl::Status status = answer.Outcome(); !status.ok()) return status;
   const Header& header = block->header();
   CheckHeight(&answer, header.height(), height);
-  read.hash = Raw(HeaderHash(header));
+  read.hash = RawOf(HeaderHash(header));
   CheckHash(&answer, "block_id", id.hash(), read.hash);
-  CheckHash(&answer, "data_hash", header.data_hash(), Raw(DataHash(block->data().txs())));
+  CheckHash(&answer, "data_hash", header.data_hash(), RawOf(DataHash(block->data().txs())));
   CheckHash(&answer, "evidence_hash", header.evidence_hash(), EvidenceHash(*block));
   CheckHash(&answer, "last_commit_hash", header.last_commit_hash(), LastCommitHash(*block));
   if (absl::Status status = answer.Outcome(); !status.ok()) return status;
@@ -318,7 +316,7 @@ absl::StatusOr<Header> ParseRpcCommit(const std::string& text, const std::string
   ReadCommit(&answer, answer.Object(signed_header, "commit"), &commit);
   if (absl::Status status = answer.Outcome(); !status.ok()) return status;
   CheckHeight(&answer, header.height(), height);
-  CheckHash(&answer, "block_id", commit.block_id().hash(), Raw(HeaderHash(header)));
+  CheckHash(&answer, "block_id", commit.block_id().hash(), RawOf(HeaderHash(header)));
   if (absl::Status status = answer.Outcome(); !status.ok()) return status;
   return header;
 }
@@ -393,7 +391,7 @@ std::string ValidatorsHash(const ValidatorSet& set) {
     simple.set_voting_power(validator.voting_power());
     leaves.push_back(simple.SerializeAsString());
   }
-  return Raw(MerkleRoot(leaves));
+  return RawOf(MerkleRoot(leaves));
 }
 
 absl::StatusOr<RpcStatus> ParseRpcStatus(const std::string& text, const std::string& name) {

@@ -66,8 +66,7 @@ bool HaveDataHash(const BlockMetadata& meta, const std::vector<std::string>& has
 }
 
 std::string TransactionHash(const BlockMetadata& meta, int index) {
-  const Sha256Digest hash = Sha256Of(meta.deliver_txs(index).request().tx());
-  return {hash.begin(), hash.end()};
+  return RawOf(Sha256Of(meta.deliver_txs(index).request().tx()));
 }
 
 // How many of the last transactions have the data hash: those of one block. Nothing if no number
