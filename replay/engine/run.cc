@@ -414,10 +414,6 @@ class Runner {
     record.pass = pass;
     record.height = block.height();
     record.txs = block.request().txs_size();
-    for (const cosmos::store::v1beta1::StoreKVPair& write : block.change_set()) {
-      ++(write.delete_() ? record.deletes : record.sets);
-      record.change_set_bytes += static_cast<int64_t>(write.key().size() + write.value().size());
-    }
     record.app_hash = last_app_hash_;
     record.results_hash = last_results_hash_;
     return record;
@@ -432,11 +428,11 @@ class Runner {
     } else {
       BlockRecord record = RecordOf(pass, block);
       block_ms = measurement_.FinishBlock(&record, rows);
+      contents_.Add(block, &record);
       if (csv_ != nullptr) {
         if (absl::Status status = csv_->Append(record); !status.ok()) return status;
       }
       if (!options.html.empty()) result_.csv += CsvRow(record);
-      contents_.Add(record, block);
       measurement_.clock().Forget();
     }
     if (result_.facts.first_height == 0) result_.facts.first_height = block.height();

@@ -11,7 +11,9 @@ bool Slower(const SlowBlock& a, const SlowBlock& b) {
   return a.record.wall_nanos > b.record.wall_nanos;
 }
 
-void AddWrites(const v1::Block& block, std::map<std::string, StoreWrites>* stores) {
+// Returns what it added altogether.
+StoreWrites AddWrites(const v1::Block& block, std::map<std::string, StoreWrites>* stores) {
+  StoreWrites all;
   // Writes come store by store: one lookup for each run of them.
   const std::string* name = nullptr;
   StoreWrites* writes = nullptr;
@@ -20,22 +22,29 @@ void AddWrites(const v1::Block& block, std::map<std::string, StoreWrites>* store
       name = &pair.store_key();
       writes = &(*stores)[*name];
     }
-    ++(pair.delete_() ? writes->deletes : writes->sets);
-    writes->bytes += static_cast<int64_t>(pair.key().size() + pair.value().size());
+    const auto bytes = static_cast<int64_t>(pair.key().size() + pair.value().size());
+    for (StoreWrites* sum : {writes, &all}) {
+      ++(pair.delete_() ? sum->deletes : sum->sets);
+      sum->bytes += bytes;
+    }
   }
+  return all;
 }
 
 }  // namespace
 
-void ContentsRecorder::Add(const BlockRecord& record, const v1::Block& block) {
-  AddWrites(block, &stores_);
+void ContentsRecorder::Add(const v1::Block& block, BlockRecord* record) {
+  const StoreWrites writes = AddWrites(block, &stores_);
+  record->sets += writes.sets;
+  record->deletes += writes.deletes;
+  record->change_set_bytes += writes.bytes;
   if (slowest_.size() == kSlowest) {
-    if (record.wall_nanos <= slowest_.front().record.wall_nanos) return;
+    if (record->wall_nanos <= slowest_.front().record.wall_nanos) return;
     std::pop_heap(slowest_.begin(), slowest_.end(), Slower);
     slowest_.pop_back();
   }
   SlowBlock slow;
-  slow.record = record;
+  slow.record = *record;
   AddWrites(block, &slow.stores);
   if (chain_ != nullptr) {
     for (const std::string& tx : block.request().txs()) ++slow.transactions[chain_->DescribeTx(tx)];

@@ -21,8 +21,8 @@ class ContentsRecorder {
   // `chain` names the kinds of transactions; null: they have none.
   explicit ContentsRecorder(std::unique_ptr<keeper::Chain> chain) : chain_(std::move(chain)) {}
 
-  // `record` has the block's times.
-  void Add(const BlockRecord& record, const v1::Block& block);
+  // `record` has the block's times; the block's writes are counted here and added to it.
+  void Add(const v1::Block& block, BlockRecord* record);
 
   const std::map<std::string, StoreWrites>& stores() const { return stores_; }
   // Slowest first.
