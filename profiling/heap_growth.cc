@@ -28,7 +28,10 @@ MallocExtension* Extension() {
 
 }  // namespace
 
-absl::StatusOr<perftools::profiles::Profile> HeapGrowthProfile() {
+// The check of the virtual call's type would need MallocExtension's type information from tcmalloc
+// itself, at link time.
+__attribute__((no_sanitize("vptr"))) absl::StatusOr<perftools::profiles::Profile>
+HeapGrowthProfile() {
   MallocExtension* extension = Extension();
   if (extension == nullptr) {
     return absl::UnavailableError("this program runs without tcmalloc, which knows of growth");
