@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "keeper/sdk/panic.h"
 #include "keeper/thorchain/common/address.h"
 #include "keeper/thorchain/common/pub_key.h"
 
@@ -16,17 +17,26 @@ void Check(bool holds, const char* what) {
   std::abort();
 }
 
+// The node panics at some texts, which its handlers' callers recover from: no finding.
+template <typename Question>
+void Ask(const Question& question) {
+  try {
+    question();
+  } catch (const sdk::Panic&) {
+  }
+}
+
 void Run(std::string_view text) {
   for (const Network* network : {&MainNet(), &MockNet()}) {
     const absl::StatusOr<Address> parsed = Address::Parse(text, *network);
     if (parsed.ok()) Check(parsed->ToString() == text, "an accepted address keeps its text");
     const Address address(text);
     for (const Chain& chain : AllChains()) {
-      (void)address.IsChain(chain);
-      (void)address.GetNetwork(chain, *network);
+      Ask([&] { (void)address.IsChain(chain); });
+      Ask([&] { (void)address.GetNetwork(chain, *network); });
     }
-    (void)address.GetChain();
-    (void)address.ToTexAddress(*network);
+    Ask([&] { (void)address.GetChain(); });
+    Ask([&] { (void)address.ToTexAddress(*network); });
     const absl::StatusOr<AccAddress> account = address.ToAccAddress(*network);
     if (account.ok()) {
       const absl::StatusOr<AccAddress> again =
