@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import math
 import shutil
 import sys
 import tempfile
@@ -102,8 +103,8 @@ def parse_bar(texts: list[str], names: set[str] | None) -> Bar:
             effect = float(number)
         except ValueError:
             raise PerfError(f"--min-effect {text}: not a number of percent") from None
-        if effect < 0:
-            raise PerfError(f"--min-effect {text}: cannot be negative")
+        if not 0 <= effect < math.inf:
+            raise PerfError(f"--min-effect {text}: must be a number of percent from 0 on")
         if not equals:
             bar.default = effect
         elif names is not None and metric not in names:
@@ -231,12 +232,17 @@ def aa_text(outcome: Outcome) -> tuple[Verdict, str]:
     first = outcome.first
     deciding = first.deciding()
     found = first.found()
+    effect = first.bar.of(deciding.metric)
     lines = [f"floor: with {len(deciding.deltas)} pairs this machine finds a change of "
-             f"{deciding.detectable:.2f} % in {render.label_of(deciding.metric)} four times out of five; smaller "
-             "ones need more pairs or a quieter machine"]
+             f"{deciding.detectable:.2f} % in {render.label_of(deciding.metric)} four times out of five, and one of "
+             f"{effect + deciding.detectable:.2f} % is as often wholly beyond the minimum effect of {effect:g} %; "
+             "smaller ones need more pairs or a quieter machine"]
     if found:
         lines.append("A against A differs in " + ", ".join(render.label_of(c.metric) for _, c in found)
                      + ": this machine is not fit for comparisons now")
+    elif first.pairs_missing():
+        lines.append(f"A against A: nothing found, but so few pairs could not show any difference: give --pairs "
+                     f"{len(deciding.deltas) + first.pairs_missing()} or more")
     else:
         lines.append("A against A: nothing found, as it should be")
     return (Verdict.INCONCLUSIVE if found else Verdict.KEPT), "\n".join(lines)
@@ -300,7 +306,8 @@ def main(argv: list[str]) -> int:
             status = (run_matrix(experiment, base, switches) if switches
                       else run_comparison(experiment, base, candidate))
         finally:
-            print(f"raw data   {folder.path}", file=sys.stderr)
+            if not folder.discard_if_empty():
+                print(f"raw data   {folder.path}", file=sys.stderr)
     return status
 
 

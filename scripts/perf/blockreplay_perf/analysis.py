@@ -42,6 +42,14 @@ class Analysis:
         return [(name, comparison) for name, comparisons in self.by_benchmark.items()
                 for comparison in comparisons if found(comparison, self.change(comparison))]
 
+    def comparisons(self) -> int:
+        """The size of the family that p-values are corrected over."""
+        return sum(len(comparisons) for comparisons in self.by_benchmark.values())
+
+    def pairs_missing(self) -> int:
+        """How many more pairs it takes until anything at all can be found; 0 where there are enough."""
+        return max(0, stats.pairs_to_find(self.comparisons()) - len(self.deciding().deltas))
+
     def to_json(self) -> dict[str, Any]:
         def one(comparison: Comparison) -> dict[str, Any]:
             change = self.change(comparison)

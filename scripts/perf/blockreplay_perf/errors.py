@@ -1,6 +1,7 @@
 """Errors that end a script with one line on stderr."""
 
 import argparse
+import signal
 import sys
 from typing import Callable, NoReturn
 
@@ -24,8 +25,18 @@ class Parser(argparse.ArgumentParser):
         raise PerfError(f"{message} (see --help)")
 
 
+class Terminated(KeyboardInterrupt):
+    """SIGTERM came."""
+
+
+def _terminate(*_: object) -> NoReturn:
+    raise Terminated
+
+
 def run_main(script: str, main: Callable[[list[str]], int]) -> None:
     """Runs a script's main and ends the process with its status."""
+    # As Ctrl-C: what runs is stopped and temporary files go away.
+    signal.signal(signal.SIGTERM, _terminate)
     try:
         status = main(sys.argv[1:])
         sys.stdout.flush()
@@ -34,7 +45,7 @@ def run_main(script: str, main: Callable[[list[str]], int]) -> None:
         status = error.status
     except BrokenPipeError:
         status = 1
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         print(f"{script}: interrupted", file=sys.stderr)
-        status = 130
+        status = 143 if isinstance(interrupt, Terminated) else 130
     sys.exit(status)

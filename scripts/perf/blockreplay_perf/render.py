@@ -77,8 +77,10 @@ def changes_lines(analysis: Analysis) -> list[str]:
     """What changed, by name; phases are named as such."""
     found = analysis.found()
     if not found:
+        missing = analysis.pairs_missing()
+        but = f"; so few pairs cannot show any: it takes {missing} more" if missing else ""
         return ["Changed beyond the minimum effect: nothing (after Holm correction over "
-                f"{sum(len(c) for c in analysis.by_benchmark.values())} comparisons)"]
+                f"{analysis.comparisons()} comparisons{but})"]
     lines = ["Changed beyond the minimum effect (after Holm correction):"]
     for benchmark, c in found:
         where = f" ({benchmark})" if len(analysis.by_benchmark) > 1 else ""

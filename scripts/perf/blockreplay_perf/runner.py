@@ -91,6 +91,13 @@ class RunFolder:
         folder.mkdir()
         return folder
 
+    def discard_if_empty(self) -> bool:
+        """Where nothing came to be measured, no folder stays."""
+        if any(self.path.iterdir()):
+            return False
+        self.path.rmdir()
+        return True
+
 
 def new_run_folder(given: str | None, kind: str) -> RunFolder:
     if given:

@@ -97,7 +97,10 @@ def _git(*arguments: str, repository: Path) -> str:
 
 def build_revision(revision: str, targets: list[str], repository: Path = REPOSITORY) -> Path:
     """Builds a revision in a worktree of its own with the release preset; the folder of its programs."""
-    commit = _git("rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}", repository=repository)
+    try:
+        commit = _git("rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}", repository=repository)
+    except PerfError as error:
+        raise PerfError(f"rev:{revision} is no revision of {repository} ({error})") from error
     worktree = repository / "build/perf" / commit[:12]
     if not (worktree / ".git").exists():
         worktree.parent.mkdir(parents=True, exist_ok=True)

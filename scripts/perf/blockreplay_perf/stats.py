@@ -123,6 +123,16 @@ def mann_whitney(base: Sequence[float], candidate: Sequence[float]) -> float:
     return float(stats.mannwhitneyu(candidate, base, alternative="two-sided").pvalue)
 
 
+def pairs_to_find(comparisons: int) -> int:
+    """How many pairs it takes until anything can be significant after Holm's correction over so many
+    comparisons: with fewer, the smallest p that Mann-Whitney can give, two of all orders of the runs, times
+    their number is not below ALPHA, however far the sides are apart."""
+    pairs = 2
+    while comparisons * 2 / math.comb(2 * pairs, pairs) >= ALPHA:
+        pairs += 1
+    return pairs
+
+
 def detectable_effect(deltas: Sequence[float]) -> float:
     """The smallest true mean of the deltas that a two-sided paired t-test of as many pairs, with the
     same spread, finds at level ALPHA with probability POWER."""

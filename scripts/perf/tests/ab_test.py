@@ -2,8 +2,12 @@
 """Tests ab.sh as its users meet it: on real short runs, and on runs whose timings the test chose."""
 
 import json
+import os
+import signal
+import subprocess
+import time
 
-from perf_testing import BLOCKREPLAY, FAKE, FIXTURES, SENDS, SEND_HEIGHT, PerfTest, main
+from perf_testing import BLOCKREPLAY, FAKE, FIXTURES, SCRIPTS, SENDS, SEND_HEIGHT, PerfTest, main
 
 # A test machine is never quiet; what the limits do is tested with given readings.
 ANY_MACHINE = ("--gate", "off", "--max-foreign-cpu", "100", "--max-steal", "100", "--cpus", "none")
@@ -92,6 +96,26 @@ class RealRuns(AbTest):
     def test_profiled_runs_are_never_timed(self):
         done = self.ab(BLOCKREPLAY, BLOCKREPLAY, "--recording", SENDS, "--", "--cpu-profile", "x.pb.gz", expect=1)
         self.assertIn("never timed", done.stderr)
+
+    def test_interrupted_runs_leave_nothing(self):
+        for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+            with self.subTest(number=number):
+                pid_file = self.dir / f"pid-{number}"
+                slow = self.wrapper("slow", before=f"import os, time; open({str(pid_file)!r}, 'w').write(str(os.getpid()))\n"
+                                                   "time.sleep(600)")
+                process = subprocess.Popen(
+                    [str(SCRIPTS / "ab.sh"), *ANY_MACHINE, "--lock", str(self.dir / "lock"), "--aa", str(slow),
+                     "--recording", str(SENDS)], env=self.env, cwd=self.dir, stderr=subprocess.PIPE, text=True)
+                while not pid_file.exists() or not pid_file.read_text():
+                    self.assertIsNone(process.poll())
+                    time.sleep(0.05)
+                process.send_signal(number)
+                self.assertIn("ab.sh: interrupted", process.communicate(timeout=60)[1])
+                self.assertEqual(process.returncode, status)
+                with self.assertRaises(ProcessLookupError):
+                    os.kill(int(pid_file.read_text()), 0)
+                self.assert_nothing_left()
+                self.assertEqual(os.listdir(self.dir / "runs/ab"), [])  # nothing was measured
 
     def test_usage(self):
         self.assertIn("exit status", self.script("ab.sh", "--help").stdout)

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np  # noqa: E402
 
-from blockreplay_perf import benches, machine, metrics, render, reports, runner, sides, stats  # noqa: E402
+from blockreplay_perf import ab, benches, machine, metrics, render, reports, runner, sides, stats  # noqa: E402
 from blockreplay_perf.analysis import analyse, conclude  # noqa: E402
 from blockreplay_perf.errors import PerfError  # noqa: E402
 from blockreplay_perf.runner import Measured, Pass, order_of  # noqa: E402
@@ -49,6 +49,22 @@ class KnownAnswers(unittest.TestCase):
         np.testing.assert_allclose(stats.holm([0.01, 0.04, 0.03, 0.02, 0.05]), [0.05, 0.09, 0.09, 0.08, 0.09])
         np.testing.assert_allclose(stats.holm([0.5, 0.9, 0.001]), [1.0, 1.0, 0.003])
         self.assertEqual(stats.holm([0.2]), [0.2])
+
+    def test_pairs_that_holm_lets_find_anything(self) -> None:
+        # 2 of (8 over 4) = 70 orders is 0.029, of (10 over 5) = 252 it is 0.008, of (12 over 6) = 924 0.0022.
+        self.assertEqual([stats.pairs_to_find(n) for n in (1, 2, 6, 7, 23, 24)], [4, 5, 5, 6, 6, 7])
+        apart = [stats.mann_whitney(range(6), range(6, 12))] + [1.0] * 22
+        self.assertLess(stats.holm(apart)[0], stats.ALPHA)
+        self.assertGreater(stats.holm([*apart, 1.0])[0], stats.ALPHA)
+
+    def test_an_effect_beyond_the_minimum_is_kept_with_the_power_that_is_said(self) -> None:
+        rng = np.random.default_rng(4)
+        shape = rng.standard_normal(8)
+        shape = (shape - shape.mean()) / shape.std(ddof=1)  # spread 1, so that the detectable effect is exact
+        effect = 1 + stats.detectable_effect(list(2 * shape))
+        kept = sum(Bar().judge("wall", stats.t_interval(list(rng.normal(-effect, 2, 8)))) is Change.IMPROVED
+                   for _ in range(2000))
+        self.assertAlmostEqual(kept / 2000, 0.8, delta=0.03)
 
     def test_geometric_mean(self) -> None:
         self.assertAlmostEqual(stats.geometric_mean([2, 8]), 4)
@@ -171,6 +187,21 @@ class Analysis(unittest.TestCase):
         self.assertIs(outcome.verdict, Verdict.REGRESSION)
         self.assertIn("phase hash", "\n".join(render.changes_lines(outcome.first)))
         self.assertNotIn("phase apply", "\n".join(render.changes_lines(outcome.first)))
+
+    def test_too_few_pairs_say_so(self) -> None:
+        few = analyse(synthetic_pass(4, 0.001, {"process_cpu": 1.5}, 1), Bar(), "process_cpu")
+        self.assertEqual((few.comparisons(), few.pairs_missing(), few.found()), (5, 1, []))
+        self.assertIn("so few pairs cannot show any: it takes 1 more", "\n".join(render.changes_lines(few)))
+        enough = analyse(synthetic_pass(5, 0.001, {"process_cpu": 1.5}, 1), Bar(), "process_cpu")
+        self.assertEqual(enough.pairs_missing(), 0)
+        self.assertEqual([c.metric for _, c in enough.found()], ["process_cpu"])
+
+    def test_minimum_effects(self) -> None:
+        bar = ab.parse_bar(["2", "wall=0.5"], {"wall"})
+        self.assertEqual((bar.of("process_cpu"), bar.of("wall")), (2, 0.5))
+        for wrong in ("-1", "nan", "inf", "wall=nan", "x", "speed=1"):
+            with self.assertRaises(PerfError):
+                ab.parse_bar([wrong], {"wall"})
 
     def test_half_a_percent_in_noise_cannot_be_told(self) -> None:
         outcome = conclude(analyse(synthetic_pass(8, 0.01, {"process_cpu": 1.005}, 6), Bar(), "process_cpu"), None, False)
