@@ -87,6 +87,8 @@ def parse_arguments(argv: list[str]) -> tuple[argparse.Namespace, tuple[str, ...
     arguments = parser.parse_intermixed_args(own)
     if sum([arguments.aa, arguments.matrix is not None]) + (arguments.candidate is not None) != 1:
         parser.error("give BASE and CANDIDATE, or --aa BASE, or --matrix SWITCHES BASE")
+    if arguments.mempool and arguments.bench is not None:
+        parser.error("--mempool and --bench are two things: give one")
     if arguments.pairs < 2:
         parser.error("--pairs must be at least 2: one pair has no spread")
     options = tuple(rest)

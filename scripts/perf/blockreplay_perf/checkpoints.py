@@ -31,7 +31,7 @@ def shard_ends(first: int, last: int, shards: int | None, shard_blocks: int | No
         if shard_blocks < 1:
             raise PerfError(f"--shard-blocks {shard_blocks}: at least 1")
         return [*range(first + shard_blocks - 1, last, shard_blocks), last]
-    count = shards or 1
+    count = 1 if shards is None else shards
     if not 1 <= count <= blocks:
         raise PerfError(f"--shards {count}: the range {first} to {last} has {blocks} blocks")
     return [first - 1 + sum(blocks // count + (i < blocks % count) for i in range(n)) for n in range(1, count + 1)]

@@ -45,6 +45,9 @@ def run_main(script: str, main: Callable[[list[str]], int]) -> None:
         status = error.status
     except BrokenPipeError:
         status = 1
+    except OSError as error:  # a program that is not installed, a full disk, a folder that is not ours
+        print(f"{script}: error: {error.filename or 'input or output'}: {error.strerror or error}", file=sys.stderr)
+        status = 1
     except KeyboardInterrupt as interrupt:
         print(f"{script}: interrupted", file=sys.stderr)
         status = 143 if isinstance(interrupt, Terminated) else 130

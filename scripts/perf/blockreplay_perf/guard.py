@@ -303,6 +303,10 @@ def main(argv: list[str]) -> int:
     folders = ([] if arguments.no_fixtures else [REPOSITORY / "fixtures"]) + [Path(d) for d in arguments.directories]
     if not folders:
         parser.error("--no-fixtures needs a DIR")
+    if arguments.jobs < 1:
+        parser.error(f"--jobs {arguments.jobs}: at least 1")
+    if arguments.json and not Path(arguments.json).absolute().parent.is_dir():
+        parser.error(f"--json {arguments.json}: there is no such folder")
     recordings = find_recordings(folders)
     base = parse_side(arguments.base, Path(arguments.binary))
     candidate = parse_side(arguments.candidate, Path(arguments.binary))
@@ -313,7 +317,7 @@ def main(argv: list[str]) -> int:
     findings: list[Finding] = []
     with tempfile.TemporaryDirectory(prefix="blockreplay-guard-") as work:
         guard = Guard(base, candidate, tuple(rest), arguments.mode, Path(work))
-        with ThreadPoolExecutor(max(1, arguments.jobs)) as pool:
+        with ThreadPoolExecutor(arguments.jobs) as pool:
             futures = [pool.submit(guard.check, recording, name_of(recording)) for recording in recordings]
             try:
                 for future in futures:

@@ -300,6 +300,10 @@ def main(argv: list[str]) -> int:
     arguments = parser.parse_intermixed_args(own)
     if arguments.shards and arguments.shard_blocks:
         parser.error("--shards and --shard-blocks exclude each other")
+    for name in ("jobs", "profile_every"):
+        value = getattr(arguments, name)
+        if value is not None and value < 1:
+            parser.error(f"--{name.replace('_', '-')} {value}: at least 1")
     if arguments.resume and (arguments.what or arguments.out or rest):
         parser.error("--continue goes on as it began: give no recordings, --out or run options")
     folder, shards = prepare(arguments, tuple(rest))

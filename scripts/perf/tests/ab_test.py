@@ -3,6 +3,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -119,7 +120,8 @@ class RealRuns(AbTest):
 
     def test_usage(self):
         self.assertIn("exit status", self.script("ab.sh", "--help").stdout)
-        for arguments in ((), (BLOCKREPLAY,), ("--aa", BLOCKREPLAY, BLOCKREPLAY)):
+        for arguments in ((), (BLOCKREPLAY,), ("--aa", BLOCKREPLAY, BLOCKREPLAY),
+                          ("--mempool", "--bench", "x", BLOCKREPLAY, BLOCKREPLAY)):
             self.script("ab.sh", *arguments, expect=1)
         for arguments in ((BLOCKREPLAY, "/nothing"), (BLOCKREPLAY, BLOCKREPLAY, "--recording", "/nothing"),
                           (BLOCKREPLAY, BLOCKREPLAY, "--recording", SENDS, "--to", "1000"),
@@ -127,6 +129,15 @@ class RealRuns(AbTest):
                           (BLOCKREPLAY, BLOCKREPLAY, "--recording", SENDS, "--primary", "speed")):
             done = self.script("ab.sh", *arguments, expect=1)
             self.assertEqual(len([line for line in done.stderr.splitlines() if "error" in line]), 1, done.stderr)
+
+    def test_programs_that_are_not_installed_are_one_line(self):
+        (self.dir / "bin").mkdir()
+        for program in ("bash", "dirname"):
+            (self.dir / "bin" / program).symlink_to(shutil.which(program))
+        self.env["PATH"] = str(self.dir / "bin")
+        self.env["BLOCKREPLAY_PYTHON"] = "/usr/bin/python3"
+        done = self.script("ab.sh", "rev:HEAD", BLOCKREPLAY, expect=1)
+        self.assertEqual(done.stderr, "ab.sh: error: git: No such file or directory\n")
 
 
 class ChosenTimings(AbTest):

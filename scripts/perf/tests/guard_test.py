@@ -148,6 +148,8 @@ class Usage(GuardTest):
         self.script("guard.sh", BLOCKREPLAY, expect=1)
         self.script("guard.sh", BLOCKREPLAY, "/nothing", expect=1)
         self.script("guard.sh", BLOCKREPLAY, BLOCKREPLAY, "--no-fixtures", self.dir / "tmp", expect=1)
+        for option, value in (("--jobs", "0"), ("--json", "/nothing/there/x.json")):
+            self.assertIn(option, self.script("guard.sh", BLOCKREPLAY, BLOCKREPLAY, option, value, expect=1).stderr)
 
 
 if __name__ == "__main__":

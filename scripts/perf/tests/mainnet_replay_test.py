@@ -205,6 +205,7 @@ class Usage(ReplayTest):
         self.assertIn("exit status", self.script("mainnet-replay.sh", "--help").stdout)
         for arguments, text in ((("/nothing",), "not a recording"), (("1-100", "--recording", SENDS), "not a range"),
                                 ((SENDS, GNO), "different chains"), ((SENDS, "--shards", "9"), "has 8 blocks"),
+                                ((SENDS, "--shards", "0"), "--shards 0"), ((SENDS, "--jobs", "0"), "at least 1"),
                                 ((SENDS, "--", "--to", "3"), "sets it itself"),
                                 ((SENDS, "--pprof-listen", "nonsense"), "HOST:PORT")):
             self.assertIn(text, self.replay(*arguments, expect=1).stderr)
