@@ -237,6 +237,23 @@ void ProfileView::Keep(std::string_view key, std::string_view value) {
   std::erase_if(samples_, [&](const Sample& sample) { return LabelOf(sample, key) != value; });
 }
 
+void ProfileView::SetLabel(std::string_view key,
+                           const std::function<std::string(const Sample&)>& value) {
+  std::map<std::pair<uint32_t, std::string>, uint32_t> labelled;  // by the set of before
+  for (Sample& sample : samples_) {
+    const auto [it, added] = labelled.try_emplace({sample.labels, value(sample)}, 0);
+    if (added) {
+      Labels labels = label_sets_[sample.labels];
+      std::erase_if(labels, [&](const auto& label) { return label.first == key; });
+      if (!it->first.second.empty()) labels.emplace_back(key, it->first.second);
+      std::sort(labels.begin(), labels.end());
+      it->second = static_cast<uint32_t>(label_sets_.size());
+      label_sets_.push_back(std::move(labels));
+    }
+    sample.labels = it->second;
+  }
+}
+
 std::vector<ProfileRow> SumByFunction(const ProfileView& view, size_t type) {
   std::vector<ProfileRow> rows(view.functions().size());
   std::vector<bool> used(rows.size());

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -59,6 +60,9 @@ class ProfileView {
 
   // Leaves only samples with this label value ("" for those without the label).
   void Keep(std::string_view key, std::string_view value);
+
+  // Gives each sample the label that `value` says, in place of what it has by that key; "" is none.
+  void SetLabel(std::string_view key, const std::function<std::string(const Sample&)>& value);
 
  private:
   ProfileView() = default;

@@ -78,6 +78,17 @@ TEST(ProfileViewTest, KeepsWhatHasALabel) {
   EXPECT_EQ(Total(view, 1), 0);
 }
 
+TEST(ProfileViewTest, SetsALabelInPlaceOfWhatThereIs) {
+  TestProfile profile = Sample();
+  ProfileView view = ViewOf(profile);
+  view.SetLabel("phase", [&](const ProfileView::Sample& sample) -> std::string {
+    return view.LabelOf(sample, "phase") == "hash" ? "" : "other";
+  });
+  EXPECT_THAT(SumByLabels(view, 0, {"phase", "store"}),
+              ElementsAre(Row("other / (none)", 12, 12), Row("(none) / acc", 2, 2),
+                          Row("(none) / bank", 1, 1)));
+}
+
 TEST(ProfileViewTest, NumericLabelsHaveTheirUnit) {
   TestProfile profile;
   profile.Add({"main"}, {1, 10});

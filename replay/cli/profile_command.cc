@@ -14,6 +14,7 @@
 #include "profiling/profile_view.h"
 #include "replay/cli/commands.h"
 #include "replay/cli/exit_status.h"
+#include "replay/page/node_phases.h"
 
 namespace blockreplay::replay {
 namespace {
@@ -56,6 +57,8 @@ absl::StatusOr<Selection> Select(const std::string& path, const ProfileQuestion&
   if (!view.ok()) return located(view.status());
   absl::StatusOr<size_t> type = view->TypeNamed(question.sample_type);
   if (!type.ok()) return located(type.status());
+  // Profiles of nodes have no labels of phases: there the stacks tell.
+  LabelNodePhases(&*view);
   const std::vector<std::string> labels = view->LabelKeys();
   const auto check_label = [&](const std::string& key) {
     if (std::find(labels.begin(), labels.end(), key) != labels.end()) return absl::OkStatus();
@@ -242,7 +245,9 @@ void AddProfileCommand(CLI::App* app, Command* selected) {
   CLI::App* profile = app->add_subcommand(
       "profile", "Tables, flame graph stacks, differences and sums of pprof profiles");
   profile->require_subcommand(1);
-  profile->footer("Takes any pprof profile, gzipped or not, a Go program's too.");
+  profile->footer(
+      "Takes any pprof profile, gzipped or not, a Go program's too. Profiles of Cosmos SDK and tm2 "
+      "nodes get the label phase by the functions on their stacks.");
   auto question = std::make_shared<ProfileQuestion>();
   auto path = std::make_shared<std::string>();
   auto second = std::make_shared<std::string>();

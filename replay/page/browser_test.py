@@ -20,6 +20,7 @@ from typing import Any
 
 BLOCKREPLAY, SOURCE = (os.path.abspath(path) for path in sys.argv[1:3])
 RECORDING = os.path.join(SOURCE, "fixtures", "thor-churn")
+NODE = os.path.join(SOURCE, "replay", "page", "testdata", "testhost")
 SCREENSHOTS = os.environ.get("BLOCKREPLAY_SCREENSHOTS")
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
@@ -197,7 +198,8 @@ class Pages(unittest.TestCase):
 
     def test_two_runs_and_a_node(self) -> None:
         self.report(self.path("one.json"), self.path("two.json"), "--html", self.path("pair.html"),
-                    "--beside", self.path("figures.json"), "--beside", self.path("two.cpu.pb.gz"))
+                    "--beside", self.path("figures.json"), "--beside", f"{NODE}.cpu.pb.gz",
+                    "--beside", f"{NODE}.heap.pb.gz")
         for scheme in ("light", "dark"):
             self.open("pair.html", scheme)
             self.assert_canvases_drawn(14)
@@ -205,8 +207,24 @@ class Pages(unittest.TestCase):
             self.screenshot(f"pair-{scheme}")
         self.assertEqual(self.elements(".badge.bad"), [])
         text = self.driver.find_element(By.ID, "beside").text
-        for part in ("a node", "100.5 s", "12.50 ms", "4.00 GB", "deliver tx"):
+        for part in ("a node", "100.5 s", "12.50 ms", "4.00 GB", "deliver tx", "Allocated by phase"):
             self.assertIn(part, text)
+        # Every phase stands in a row: shares of ours and of the node's add up.
+        for rows in (self.script("[...arguments[0].querySelectorAll('tbody tr')].map((row) => [...row.cells].map("
+                                 "(cell) => cell.textContent))", table) for table in self.elements("#beside table")[:2]):
+            self.assertEqual(rows[-1][0], "all")
+            columns = [i for i, cell in enumerate(rows[-1]) if cell == "100 %"]
+            self.assertEqual(len(columns), 2)
+            for i in columns:
+                self.assertAlmostEqual(sum(float(row[i].removesuffix(" %")) for row in rows[:-1]), 100, delta=0.2)
+        Select(self.driver.find_element(By.ID, "flame-source")).select_by_visible_text("testhost.cpu")
+        Select(self.driver.find_element(By.ID, "flame-root")).select_by_value("phase")
+        frames = self.script("[...document.querySelectorAll('.flame .d3-flame-graph-label')].map((e) => e.textContent)")
+        self.assertIn("phase: commit", frames)
+        self.assertIn("baseapp.(*BaseApp).Commit", frames)
+        self.assertEqual([name for name in frames if name.startswith("github.com/")], [])
+        self.assert_clean()
+        Select(self.driver.find_element(By.ID, "flame-source")).select_by_value("0")
         self.assertIn("change, one to two: cpu", self.driver.find_element(By.ID, "flame-source").text)
         # The difference shows both sides of a frame.
         self.driver.find_element(By.CLASS_NAME, "flame").send_keys(Keys.ARROW_DOWN)

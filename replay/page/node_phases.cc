@@ -1,5 +1,6 @@
 #include "replay/page/node_phases.h"
 
+#include <algorithm>
 #include <string_view>
 
 namespace blockreplay::replay {
@@ -63,27 +64,32 @@ std::string NodePhaseOf(const std::vector<std::string>& functions) {
   return PhaseOfRule(rule);
 }
 
-std::map<std::string, int64_t> SumByPhase(const ProfileView& view, size_t type) {
-  bool labelled = false;
-  for (const std::string& key : view.LabelKeys()) labelled |= key == "phase";
-  std::vector<size_t> rules;
-  if (!labelled) {
-    for (const std::string& function : view.functions()) rules.push_back(RuleOf(function));
+void LabelNodePhases(ProfileView* view) {
+  for (const std::string& key : view->LabelKeys()) {
+    if (key == "phase") return;
   }
+  std::vector<size_t> rules;
+  bool any = false;
+  for (const std::string& function : view->functions()) {
+    rules.push_back(RuleOf(function));
+    any |= rules.back() != kRuleCount;
+  }
+  if (!any) return;
+  view->SetLabel("phase", [&](const ProfileView::Sample& sample) {
+    size_t rule = kRuleCount;
+    for (const uint32_t function : sample.stack) rule = std::min(rule, rules[function]);
+    return PhaseOfRule(rule);
+  });
+}
+
+std::map<std::string, int64_t> SumByPhase(const ProfileView& view, size_t type) {
   std::map<std::string, int64_t> sums;
   for (const ProfileView::Sample& sample : view.samples()) {
-    std::string phase;
-    if (labelled) {
-      phase = view.LabelOf(sample, "phase");
-      if (phase.empty()) phase = view.LabelOf(sample, "thread_role");
-      // Threads of the database have a role and no phase; those of no known role are the rest.
-      if (phase.empty() || phase == "main") phase = "other";
-    } else {
-      size_t rule = kRuleCount;
-      for (const uint32_t function : sample.stack) rule = std::min(rule, rules[function]);
-      phase = PhaseOfRule(rule);
-    }
-    int64_t& sum = sums[phase];
+    std::string_view phase = view.LabelOf(sample, "phase");
+    if (phase.empty()) phase = view.LabelOf(sample, "thread_role");
+    // Threads of the database have a role and no phase; those of no known role are the rest.
+    if (phase.empty() || phase == "main") phase = "other";
+    int64_t& sum = sums[std::string(phase)];
     sum = profiling::SaturatingAdd(sum, sample.values[type]);
   }
   return sums;

@@ -10,12 +10,16 @@
 
 namespace blockreplay::replay {
 
-// A profile's values by the phases of report.json, plus "compaction", "flush", "gc" (the Go
-// runtime's collector) and "other". Profiles of ours say the phase by label; those of a Cosmos SDK
-// or tm2 node say nothing, and samples are sorted by the functions on their stacks.
-std::map<std::string, int64_t> SumByPhase(const profiling::ProfileView& view, size_t type);
-
-// The phase of a stack of a Go node, function names root first.
+// The phase of a stack of a Cosmos SDK or tm2 node, function names root first: one of
+// report.json's, or "compaction", "flush", "gc" (the Go runtime's collector), "other".
 std::string NodePhaseOf(const std::vector<std::string>& functions);
+
+// Labels the samples of a node's profile, which says nothing of phases, with "phase" by the
+// functions on their stacks. Leaves profiles alone that have such labels, or that are of no node:
+// no function of theirs belongs to any phase.
+void LabelNodePhases(profiling::ProfileView* view);
+
+// A profile's values by its label "phase"; samples without it by their thread's role, or "other".
+std::map<std::string, int64_t> SumByPhase(const profiling::ProfileView& view, size_t type);
 
 }  // namespace blockreplay::replay

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "profiling/profile_file.h"
+#include "replay/page/node_phases.h"
 #include "replay/recording/file_io.h"
 
 namespace blockreplay::replay {
@@ -116,6 +117,10 @@ absl::StatusOr<PageNode> LoadPageNode(const std::vector<std::string>& paths) {
     if (!bytes.ok()) return bytes.status();
     const json figures = json::parse(*bytes, nullptr, /*allow_exceptions=*/false);
     if (figures.is_object()) {
+      if (figures.empty()) {
+        return absl::InvalidArgumentError(
+            absl::StrCat(path, " has no figures: it is an empty JSON object"));
+      }
       if (!node.figures.is_null()) {
         return absl::InvalidArgumentError(
             absl::StrCat(path, " is a second table of figures: one is enough"));
@@ -129,6 +134,7 @@ absl::StatusOr<PageNode> LoadPageNode(const std::vector<std::string>& paths) {
           view.status().code(),
           absl::StrCat(view.status().message(), " (and no JSON object of figures either)"));
     }
+    LabelNodePhases(&*view);
     node.profiles.emplace_back(ShortName(path), *std::move(view));
   }
   node.name = ShortName(paths.front());

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "profiling/profile_file.h"
 #include "profiling/profile_view.h"
 #include "profiling/test_profile.h"
 #include "replay/page/block_columns.h"
@@ -96,10 +97,45 @@ TEST(NodePhasesTest, OurLabelsDecideWhereThereAreAny) {
       .Add({"x"}, {1, 80});
   EXPECT_THAT(SumByPhase(*ProfileView::Create(profile.profile()), 1),
               UnorderedElementsAre(Pair("hash", 10), Pair("compaction", 20), Pair("other", 120)));
-  TestProfile node;
-  node.Add({"x", "x).DeliverTx"}, {1, 10});
-  EXPECT_THAT(SumByPhase(*ProfileView::Create(node.profile()), 1),
-              ElementsAre(Pair("deliver_tx", 10)));
+  ProfileView labelled = *ProfileView::Create(profile.profile());
+  LabelNodePhases(&labelled);
+  EXPECT_THAT(SumByPhase(labelled, 0),
+              UnorderedElementsAre(Pair("hash", 1), Pair("compaction", 1), Pair("other", 2)));
+}
+
+TEST(NodePhasesTest, LabelsWhatIsANodesAndNothingElse) {
+  TestProfile profile;
+  profile.Add({"x", "x).DeliverTx"}, {1, 10}).Add({"x"}, {1, 20});
+  ProfileView node = *ProfileView::Create(profile.profile());
+  LabelNodePhases(&node);
+  EXPECT_THAT(SumByPhase(node, 1), UnorderedElementsAre(Pair("deliver_tx", 10), Pair("other", 20)));
+  EXPECT_THAT(node.LabelKeys(), ElementsAre("phase"));
+  TestProfile other;
+  other.Add({"x", "y"}, {1, 10});
+  ProfileView program = *ProfileView::Create(other.profile());
+  LabelNodePhases(&program);
+  EXPECT_THAT(program.LabelKeys(), ElementsAre());
+}
+
+// The sums are what `go tool pprof -top -focus … -ignore …` gives with the functions of each phase.
+TEST(NodePhasesTest, ProfilesOfARealNode) {
+  const auto phases_of = [](const char* name, const char* type) {
+    const auto profile = profiling::ReadProfile(std::string(PAGE_TESTDATA "/") + name);
+    EXPECT_TRUE(profile.ok()) << profile.status();
+    ProfileView view = *ProfileView::Create(*profile);
+    LabelNodePhases(&view);
+    return SumByPhase(view, *view.TypeNamed(type));
+  };
+  EXPECT_THAT(phases_of("testhost.cpu.pb.gz", "cpu"),
+              UnorderedElementsAre(Pair("gc", 490'000'000), Pair("flush", 40'000'000),
+                                   Pair("compaction", 20'000'000), Pair("hash", 400'000'000),
+                                   Pair("commit", 850'000'000), Pair("begin_block", 10'000'000),
+                                   Pair("deliver_tx", 110'000'000), Pair("other", 170'000'000)));
+  EXPECT_THAT(
+      phases_of("testhost.heap.pb.gz", "alloc_space"),
+      UnorderedElementsAre(Pair("flush", 533'557), Pair("compaction", 0), Pair("hash", 92'287'968),
+                           Pair("commit", 970'990'176), Pair("begin_block", 5'801'172),
+                           Pair("deliver_tx", 64'499'366), Pair("other", 128'494'902)));
 }
 
 TEST(ProfileDataTest, StacksShareTheirCallers) {
@@ -121,7 +157,7 @@ TEST(ProfileDataTest, StacksShareTheirCallers) {
   EXPECT_EQ(data["labels"].dump(), R"([{"phase":"hash"},{}])");
   EXPECT_EQ(data["samples"].dump(), "[1,0,1,10,2,0,2,20,0,1,4,40]");
   EXPECT_EQ(data["default"], 1);
-  EXPECT_EQ(data["phases"].dump(), R"({"hash":30,"other":40})");
+  EXPECT_EQ(data["phases"].dump(), R"({"cpu":{"hash":30,"other":40}})");
 }
 
 json MinimalReport() {

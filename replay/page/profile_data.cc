@@ -45,8 +45,11 @@ json ProfileToJson(const std::string& name, const profiling::ProfileView& view) 
                  {"nodes", std::move(nodes)},
                  {"labels", std::move(labels)},
                  {"samples", std::move(samples)}};
-  if (!view.types().empty() && view.types()[default_type].type == "cpu") {
-    result["phases"] = SumByPhase(view, default_type);
+  // What stands beside a node's.
+  json& phases = result["phases"] = json::object();
+  for (const char* type : {"cpu", "alloc_space"}) {
+    if (const auto index = view.TypeNamed(type); index.ok())
+      phases[type] = SumByPhase(view, *index);
   }
   return result;
 }

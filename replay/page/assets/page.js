@@ -579,30 +579,38 @@
     const element = section('beside', `Beside ${BESIDE.name}`,
         'The same phases of this replay and of a node. A node’s profile has no labels of ours: its samples are sorted by the functions on their stacks. Shares compare even where ranges and machines differ.', 'Beside');
     const run = RUNS[RUNS.length - 1];
-    const cpuOf = (profiles) => profiles.find((p) => p.phases);
-    const [ours, theirs] = [cpuOf(run.profiles), cpuOf(BESIDE.profiles)];
     const figures = BESIDE.figures;
-    const names = [...PHASES, 'compaction', 'flush', 'gc', 'other'].filter((name, i, list) => list.lastIndexOf(name) === i);
-    const columns = [{name: 'phase'}, {name: `${run.name}: wall`, kind: 'ms'}];
-    if (figures && figures.phase_ms) columns.push({name: `${BESIDE.name}: wall`, kind: 'ms'});
-    const totals = [ours, theirs].map((p) => (p ? sum(Object.values(p.phases)) : 0));
-    if (ours) columns.push({name: `${run.name}: CPU`, kind: 'nanoseconds'}, {name: 'share', kind: 'percent'});
-    if (theirs) columns.push({name: `${BESIDE.name}: CPU`, kind: 'nanoseconds'}, {name: 'share', kind: 'percent'});
-    if (ours && theirs) columns.push({name: 'times as much', kind: 'factor'});
-    const row = (head, wall, nodeWall, a, b) => {
-      const cells = [head, wall];
-      if (figures && figures.phase_ms) cells.push(nodeWall);
-      if (ours) cells.push(a, 100 * a / totals[0]);
-      if (theirs) cells.push(b, 100 * b / totals[1]);
-      if (ours && theirs) cells.push(a > 0 && b > 0 ? b / a : null);
-      return cells;
+    // A profiled value of both sides by phase, with wall times where `walls` has them of the node.
+    const phaseTable = (type, what, kind, walls) => {
+      const sides = [run, BESIDE].map(({name, profiles}) => {
+        const phases = profiles.map((profile) => profile.phases[type]).find(Boolean);
+        return {name, phases, total: phases ? sum(Object.values(phases)) : 0};
+      }).filter((side) => side.phases);
+      const labelled = sides.flatMap((side) => Object.keys(side.phases));
+      const names = [...PHASES, 'compaction', 'flush', 'gc'];
+      names.push(...labelled.filter((name) => !names.includes(name)), 'other');
+      const columns = [{name: 'phase'}];
+      if (walls) columns.push({name: `${run.name}: wall`, kind: 'ms'}, {name: `${BESIDE.name}: wall`, kind: 'ms'});
+      for (const side of sides) columns.push({name: `${side.name}: ${what}`, kind}, {name: 'share', kind: 'percent'});
+      if (sides.length === 2) columns.push({name: 'times as much', kind: 'factor'});
+      const row = (head, times, values) => {
+        const cells = walls ? [head, ...times] : [head];
+        values.forEach((value, i) => cells.push(value, sides[i].total ? 100 * value / sides[i].total : null));
+        if (sides.length === 2) cells.push(values[0] > 0 && values[1] > 0 ? values[1] / values[0] : null);
+        return cells;
+      };
+      const rows = names.filter((name, i) => names.lastIndexOf(name) === i)
+          .map((name) => row(chip(phaseName(name), PHASES.includes(name) || color(`--${name}`) ? `--${name}` : '--other'),
+              walls ? [run.report.phase_ms[name] ?? null, walls[name] ?? null] : [], sides.map((side) => side.phases[name] || 0)))
+          .filter((cells) => cells.slice(1).some((value) => isNumber(value) && value > 0));
+      rows.push(row(el('b', {}, 'all'), walls ? [run.report.phase_ms, walls].map((of) => sum(Object.values(of).filter(isNumber))) : [], sides.map((side) => side.total)));
+      return table(columns, rows);
     };
-    const rows = names.map((name) => row(chip(phaseName(name), PHASES.includes(name) || color(`--${name}`) ? `--${name}` : '--other'),
-        run.report.phase_ms[name] ?? null, figures && figures.phase_ms ? figures.phase_ms[name] ?? null : null,
-        ours ? ours.phases[name] || 0 : 0, theirs ? theirs.phases[name] || 0 : 0))
-        .filter((cells) => cells.slice(1).some((value) => isNumber(value) && value > 0));
-    rows.push(row(el('b', {}, 'all'), sum(Object.values(run.report.phase_ms)), figures && figures.phase_ms ? sum(Object.values(figures.phase_ms).filter(isNumber)) : null, totals[0], totals[1]));
-    element.append(table(columns, rows));
+    const has = (type) => BESIDE.profiles.some((profile) => profile.phases[type]);
+    const walls = figures && figures.phase_ms;
+    if (has('cpu') || walls) element.append(phaseTable('cpu', 'CPU', 'nanoseconds', walls));
+    if (has('alloc_space')) element.append(el('h3', {style: 'margin-top: 1.2rem'}, 'Allocated by phase'), phaseTable('alloc_space', 'allocated', 'bytes', null));
+    if (!figures && !has('cpu') && !has('alloc_space')) element.append(el('p', {class: 'note'}, 'Its profile has neither CPU time nor allocations: see it in the flame graph.'));
     if (!figures) return;
     const flat = [];
     const walk = (value, path) => {
@@ -627,8 +635,11 @@
     let depth = 0;
     let out = '';
     const plain = name.replaceAll('(anonymous namespace)', '').replaceAll('operator()', 'operator‹›').replace(/operator(<<?|>>?|->)/, 'operator');
-    // Go puts receivers into parentheses: those stay.
-    if (/^[\w./-]+\.\(\*/.test(plain)) return plain.replace(/^.*\/(?=[^/]+$)/, '');
+    // Go: of the package's path the last element, with "v2" and the like the one before. Receivers, in parentheses, stay.
+    const path = plain.match(/^[^(\[{\s]*/)[0];
+    if (/^[\w.~%-]+(\/[\w.~%-]+)+$/.test(path) || /^[\w.~%/-]+\.\(\*/.test(plain)) {
+      return plain.slice(path.match(/^(?:.*\/)?(?=[^/]+\/v\d+\.)|^.*\/|^/)[0].length).replace(/\[.*\]/, '[…]');
+    }
     for (const c of plain) {
       if (c === '<' || c === '(' || c === '[' && out) ++depth;
       else if (c === '>' || c === ')' || c === ']' && depth) depth = Math.max(0, depth - 1);
