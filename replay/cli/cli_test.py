@@ -428,6 +428,33 @@ class Minimize(CliTest):
                       self.error_of("minimize", TAIL, "--from", "45", "--to", "50", "-o", small))
         self.assertTrue(os.path.exists(os.path.join(small, "manifest.json")))
 
+    def test_interrupts_leave_nothing(self):
+        last = manifest_of(CHURN)["last_height"]
+        for number, status in ((signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGKILL, -9)):
+            for wait in (0, 0.1, 0.4):
+                out = self.path(f"out-{number}-{wait}")
+                process = subprocess.Popen(
+                    [BLOCKREPLAY, "minimize", CHURN, "--from", str(last - 100), "--to", str(last), "-o", out, "--quiet"],
+                    stderr=subprocess.PIPE, text=True, env=self.env)
+                while not os.path.exists(out) and process.poll() is None:
+                    time.sleep(0.001)
+                time.sleep(wait)
+                process.send_signal(number)
+                stderr = process.communicate(timeout=300)[1]
+                if process.returncode == 0:  # it was done before
+                    self.assertGreater(wait, 0)
+                    self.run_tool("check", out)
+                    continue
+                self.assertEqual(process.returncode, status, stderr)
+                if number == signal.SIGKILL:
+                    # Nobody takes what is there for a recording.
+                    self.assertIn("manifest.json", self.error_of("run", out))
+                    self.assertIn("manifest.json", self.error_of("check", out))
+                else:
+                    self.assertIn("nothing is left of", stderr)
+                    self.assertFalse(os.path.exists(out))
+                    self.assert_nothing_left()
+
     def test_the_mismatch_is_in_the_result(self):
         small = self.path("small")
         done = self.run_tool("minimize", self.falsify(TAIL, "value", 48, "bank"), "--from", "45", "--to", "50", "-o", small)
