@@ -69,6 +69,38 @@ class ImportTest(unittest.TestCase):
                                  "--out", self.out + "2", status=1)
         self.assertIn("a snapshot of height 5 is needed", error)
 
+    def test_a_full_disk(self) -> None:
+        disk = os.path.join(self.dir, "disk")
+        os.mkdir(disk)
+        mount = ["mount", "-t", "tmpfs", "-o", "size=640k", "tmpfs", disk]
+        if os.geteuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode != 0:
+            self.skipTest("cannot mount a small file system here")
+        out = os.path.join(disk, "out")
+        # Which file finds no room depends on how much there is.
+        try:
+            errors = set()
+            for free in (0, 8, 16, 24, 32, 48, 64, 96):
+                with open(os.path.join(disk, "filler"), "wb") as file:
+                    file.write(bytes((640 - free) << 10))
+                for arguments in (("--from", "5"), ()):
+                    result = subprocess.run(
+                        [BLOCKREPLAY, "import", "--home", self.home, "--out", out, "-q", *arguments],
+                        capture_output=True, text=True, check=False, timeout=600,
+                        env=dict(os.environ, TMPDIR=os.path.join(self.dir, "tmp")))
+                    if result.returncode == 0:
+                        self.blockreplay("check", out)
+                        shutil.rmtree(out)
+                        continue
+                    self.assertEqual(result.returncode, 1, result.stderr)
+                    self.assertRegex(result.stderr, r"\Ablockreplay: error: [^\n]+\n\Z")
+                    self.assertRegex(result.stderr, "No space left")
+                    self.assertFalse(os.path.exists(out), result.stderr)
+                    errors.add(result.stderr)
+            self.assertGreater(len(errors), 2)
+        finally:
+            subprocess.run(["umount", "-l", disk], check=False)
+        self.assertEqual(os.listdir(os.path.join(self.dir, "tmp")), [])
+
     def test_errors(self) -> None:
         self.assertIn("name a source", self.blockreplay("import", "--out", self.out, status=1))
         error = self.blockreplay("import", "--home", self.home, "--to", "9", "--out", self.out, status=1)
