@@ -118,7 +118,8 @@ int Main(int argc, char** argv) {
       block->mutable_header()->set_height(block->height());
       block->mutable_header()->set_last_results_hash(last_results_hash);
       block->mutable_header()->set_app_hash(last_app_hash);
-      last_results_hash = RawOf(ResultsHash(block->response()));
+      const Sha256Digest digest = ResultsHash(block->response());
+      last_results_hash.assign(digest.begin(), digest.end());
       last_app_hash = block->app_hash();
     }
     if (block->height() != height || in_phases) return;
