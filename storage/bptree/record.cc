@@ -14,7 +14,6 @@ constexpr size_t kRecordKeySize = 12;
 constexpr size_t kHashSize = 32;
 constexpr size_t kChecksumSize = 4;
 // A tree of this height would hold more keys than any database; it bounds all recursion.
-constexpr uint64_t kMaxHeight = 24;
 
 void AppendBigEndian(uint64_t value, int bytes, std::string* out) {
   for (int shift = 8 * (bytes - 1); shift >= 0; shift -= 8) {
@@ -129,7 +128,8 @@ absl::StatusOr<Ref<Node>> ParseInner(Cursor cursor) {
     if (inner.children[i].size <= 0) return Malformed("size of a child");
   }
   uint64_t height = 0;
-  if (!cursor.Uvarint(&height) || height == 0 || height > kMaxHeight) return Malformed("height");
+  if (!cursor.Uvarint(&height) || height == 0 || height > uint64_t{kMaxHeight})
+    return Malformed("height");
   inner.height = static_cast<uint16_t>(height);
   for (size_t i = 0; i < separators; ++i) {
     std::string_view key;

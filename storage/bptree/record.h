@@ -22,6 +22,9 @@ inline constexpr char kOrphansRecord = 'O';
 inline constexpr char kFastRecord = 'F';
 inline constexpr std::string_view kFastIndexVersionKey = "Mfastidx";
 
+// Levels above the leaves that a tree may have.
+inline constexpr int kMaxHeight = 24;
+
 // Database keys below the tree's prefix.
 std::string KeyOf(char type, RecordKey key);
 std::string KeyOf(char type, int64_t version);

@@ -6,6 +6,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "storage/bptree/commit_info.h"
+#include "storage/bptree/tree_copy.h"
+#include "storage/bptree/tree_kinds.h"
 #include "storage/iavl/partial_tree.h"
 #include "storage/multistore/commit_info.h"
 
@@ -36,6 +39,7 @@ class PartialStateRestorer {
   PartialStateRestorer(Engine* engine, const PartialStateOptions& options)
       : engine_(engine), options_(options) {
     info_.version = options.version;
+    info_.format = options.multistore.format;
   }
 
   absl::Status Add(const v1::PartialStateItem& item) {
@@ -56,6 +60,9 @@ class PartialStateRestorer {
       }
       case v1::PartialStateItem::kOmitted:
         status = AddOmitted(item.omitted());
+        break;
+      case v1::PartialStateItem::kBptree:
+        status = AddBptreeNode(item.bptree());
         break;
       case v1::PartialStateItem::ITEM_NOT_SET:
         status = absl::InvalidArgumentError("neither a store nor a node nor an omitted subtree");
@@ -82,7 +89,7 @@ class PartialStateRestorer {
                                               ToHex(*options_.expected_app_hash)));
     }
     batch_.Put(CommitInfoKey(info_.version), EncodeCommitInfo(info_));
-    batch_.Put(kLatestKey, EncodeLatestVersion(info_.version));
+    batch_.Put(kLatestKey, EncodeLatestVersion(info_.version, info_.format));
     return WriteOut();
   }
 
@@ -95,12 +102,21 @@ class PartialStateRestorer {
           absl::StrCat("store name \"", name, "\" is empty, contains a slash or is out of order"));
     }
     const std::vector<StoreSpec>& stores = options_.multistore.stores;
-    if (std::none_of(stores.begin(), stores.end(),
-                     [&](const StoreSpec& spec) { return spec.name == name; })) {
+    const auto spec = std::find_if(stores.begin(), stores.end(), [&](const StoreSpec& candidate) {
+      return candidate.name == name;
+    });
+    if (spec == stores.end()) {
       return absl::InvalidArgumentError(
           absl::StrCat("store ", name, " is not among those to be opened"));
     }
     info_.stores.push_back({.name = name, .version = info_.version, .hash = {}});
+    if (info_.format == CommitFormat::kTm2) {
+      // The other kind of store has no tree, and no root.
+      if (spec->kind == bptree::TreeStoreKind()) {
+        bptree_.emplace(bptree::kSharedPrefix, info_.version);
+      }
+      return absl::OkStatus();
+    }
     const bool fast_nodes =
         options_.multistore.persistence == Persistence::kEvery && options_.multistore.fast_nodes;
     tree_.emplace(StorePrefix(name), info_.version, fast_nodes);
@@ -126,7 +142,24 @@ class PartialStateRestorer {
     return AddToTree(omitted);
   }
 
+  absl::Status AddBptreeNode(const v1::BptreeNode& message) {
+    if (!bptree_) return absl::InvalidArgumentError("a node of no B+ tree");
+    bptree::CopiedNode node;
+    node.record = {message.version(), message.nonce()};
+    for (const v1::BptreeEntry& entry : message.entries()) {
+      node.entries.push_back({entry.key(), entry.value(), {entry.version(), entry.nonce()}});
+    }
+    node.separators.assign(message.separators().begin(), message.separators().end());
+    return bptree_->Add(node, &batch_);
+  }
+
   absl::Status FinishStore() {
+    if (bptree_) {
+      absl::StatusOr<Hash> root = bptree_->Finish(&batch_);
+      if (!root.ok()) return root.status();
+      info_.stores.back().hash = *root;
+      bptree_.reset();
+    }
     if (!tree_) return absl::OkStatus();
     absl::StatusOr<Hash> root = tree_->Finish(&batch_);
     if (!root.ok()) return root.status();
@@ -144,7 +177,9 @@ class PartialStateRestorer {
   Engine* const engine_;
   const PartialStateOptions& options_;
   CommitInfo info_;
-  std::optional<iavl::PartialTreeBuilder> tree_;  // of the last store in info_
+  // Of the last store in info_, one of them.
+  std::optional<iavl::PartialTreeBuilder> tree_;
+  std::optional<bptree::TreeRestorer> bptree_;
   WriteBatch batch_;
   uint64_t items_ = 0;
 };
@@ -173,7 +208,7 @@ absl::Status WritePartialState(
   absl::StatusOr<CommitInfo> info = ReadCommitInfo(*db, version);
   if (!info.ok()) return info.status();
   if (info->format != CommitFormat::kSdk) {
-    return absl::UnimplementedError("partial states are of IAVL trees only");
+    return absl::UnimplementedError("parts of a state are taken from IAVL trees only");
   }
   v1::PartialStateItem item;
   for (const StoreInfo& store : info->stores) {
@@ -210,12 +245,48 @@ absl::Status WritePartialState(
   return absl::OkStatus();
 }
 
+absl::Status WriteTm2State(const Reader* db, int64_t version,
+                           const std::function<absl::Status(const v1::PartialStateItem&)>& sink) {
+  absl::StatusOr<CommitInfo> info = ReadCommitInfo(*db, version);
+  if (!info.ok()) return info.status();
+  if (info->format != CommitFormat::kTm2) {
+    return absl::InvalidArgumentError("not a database of tm2");
+  }
+  v1::PartialStateItem item;
+  for (const StoreInfo& store : info->stores) {
+    item.mutable_store()->set_name(store.name);
+    absl::Status status = sink(item);
+    if (!status.ok()) return status;
+    if (store.hash == Hash{}) continue;
+    status =
+        bptree::VisitTree(*db, bptree::kSharedPrefix, version, [&](const bptree::CopiedNode& node) {
+          v1::BptreeNode* const out = item.mutable_bptree();
+          out->Clear();
+          out->set_version(node.record.version);
+          out->set_nonce(node.record.nonce);
+          for (const bptree::CopiedEntry& entry : node.entries) {
+            v1::BptreeEntry* const copied = out->add_entries();
+            copied->set_key(std::string(entry.key));
+            copied->set_value(std::string(entry.value));
+            copied->set_version(entry.value_key.version);
+            copied->set_nonce(entry.value_key.nonce);
+          }
+          for (const std::string_view separator : node.separators) {
+            out->add_separators(std::string(separator));
+          }
+          return sink(item);
+        });
+    if (!status.ok()) {
+      return absl::Status(status.code(),
+                          absl::StrCat("store ", store.name, ": ", status.message()));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::unique_ptr<Multistore>> RestorePartialState(Engine* engine,
                                                                 const PartialStateOptions& options,
                                                                 const PartialStateSource& source) {
-  if (options.multistore.format != CommitFormat::kSdk) {
-    return absl::UnimplementedError("partial states are of IAVL trees only");
-  }
   absl::StatusOr<int64_t> latest = ReadLatestVersion(*engine);
   if (!latest.ok()) return latest.status();
   if (*latest != 0) {

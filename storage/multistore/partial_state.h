@@ -1,7 +1,7 @@
 #pragma once
 
 // Part of a multistore's state (proto/blockreplay/v1/partial_state.proto): the nodes that a range
-// of versions needs, with the rest of each tree left out. IAVL stores only.
+// of versions needs, with the rest of each tree left out. B+ trees of tm2 are there as a whole.
 
 #include <cstdint>
 #include <functional>
@@ -58,6 +58,11 @@ absl::Status WritePartialState(
     const std::function<bool(std::string_view store, const iavl::NodeId& id)>& wanted,
     const std::function<absl::Status(const v1::PartialStateItem&)>& sink);
 
+// Hands out the items of `version` of a tm2 chain's database: all nodes of its B+ tree. Of the
+// store without a tree there is only the name.
+absl::Status WriteTm2State(const Reader* db, int64_t version,
+                           const std::function<absl::Status(const v1::PartialStateItem&)>& sink);
+
 struct PartialStateOptions {
   // Of the multistore that is opened; `stores` must be those of the state.
   MultistoreOptions multistore;
@@ -72,7 +77,7 @@ using PartialStateSource = std::function<absl::StatusOr<const v1::PartialStateIt
 // there. The version becomes visible in the last write, after the stores' roots were found to have
 // the app hash: kDataLoss otherwise. What the state leaves out ends in kOutOfRange with the store
 // and the key where something gets there; a full IAVL database it is not, and no Go node can open
-// it.
+// it. tm2 states leave nothing out.
 absl::StatusOr<std::unique_ptr<Multistore>> RestorePartialState(Engine* engine,
                                                                 const PartialStateOptions& options,
                                                                 const PartialStateSource& source);

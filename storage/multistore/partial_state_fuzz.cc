@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "storage/bptree/tree_kinds.h"
 #include "storage/iavl/codec.h"
 #include "storage/kv/memory_engine.h"
 #include "storage/multistore/partial_state.h"
@@ -23,6 +24,7 @@ constexpr size_t kMaxKeys = 32;
 struct Input {
   std::vector<v1::PartialStateItem> items;
   std::set<std::string> stores;
+  bool tm2 = false;               // it has a node of a B+ tree
   std::vector<std::string> keys;  // of leaves
 };
 
@@ -37,6 +39,10 @@ Input Parse(std::string_view bytes) {
       break;
     }
     if (item.has_store()) input.stores.insert(item.store().name());
+    for (const v1::BptreeEntry& entry : item.bptree().entries()) {
+      if (input.keys.size() < kMaxKeys) input.keys.push_back(entry.key());
+    }
+    input.tm2 = input.tm2 || item.has_bptree();
     if (item.has_node() && item.node().height() == 0 && input.keys.size() < kMaxKeys) {
       input.keys.push_back(item.node().key());
     }
@@ -78,7 +84,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (const Persistence persistence : {Persistence::kDeferred, Persistence::kEvery}) {
     PartialStateOptions options;
     options.multistore.persistence = persistence;
-    for (const std::string& name : input.stores) options.multistore.stores.push_back({name});
+    if (input.tm2) {
+      options.multistore.format = CommitFormat::kTm2;
+      options.multistore.stores = {{"base", bptree::RawStoreKind()},
+                                   {"main", bptree::TreeStoreKind()}};
+    } else {
+      for (const std::string& name : input.stores) options.multistore.stores.push_back({name});
+    }
     options.version = kVersion;
     MemoryEngine engine;
     auto next = input.items.begin();
