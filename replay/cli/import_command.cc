@@ -113,7 +113,7 @@ void AddSourceOptions(CLI::App* command, ImportOptions* options) {
       command
           ->add_option("--home", options->home,
                        "A node's home, its data folder, or a folder with blockstore.db, state.db "
-                       "and application.db")
+                       "and application.db (gno.land: gnolang.db)")
           ->type_name("DIR"),
       command
           ->add_option("--streaming", options->streaming_dir,

@@ -14,6 +14,7 @@ import unittest
 
 BLOCKREPLAY, FIXTURES = (os.path.abspath(path) for path in sys.argv[1:3])
 NODE = os.path.join(FIXTURES, "node-db", "send-send-killed")
+GNO_NODE = os.path.join(FIXTURES, "import", "gno-node")
 
 
 class ImportTest(unittest.TestCase):
@@ -118,6 +119,64 @@ class ImportTest(unittest.TestCase):
         with open(os.path.join(self.out, "manifest.json"), encoding="utf-8") as file:
             self.assertFalse(json.load(file)["origin"]["verified"])
         self.blockreplay("run", self.out)
+
+
+class GnoImportTest(unittest.TestCase):
+    """A gno.land node's folder, converted: fixtures/import/gno-node."""
+
+    blockreplay = ImportTest.blockreplay
+
+    def setUp(self) -> None:
+        self.dir = tempfile.mkdtemp(prefix="blockreplay-import-test-")
+        self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
+        self.home = os.path.join(self.dir, "home")
+        self.out = os.path.join(self.dir, "out")
+        for folder in ("home", "tmp"):
+            os.makedirs(os.path.join(self.dir, folder))
+        for database in ("gnolang", "blockstore", "state"):
+            subprocess.run(["tar", "--zstd", "-xf", os.path.join(GNO_NODE, f"{database}.db.tar.zst"),
+                            "-C", self.home], check=True)
+        self.genesis = os.path.join(GNO_NODE, "genesis.json")
+
+    def test_from_genesis(self) -> None:
+        output = self.blockreplay("import", "--home", self.home, "--genesis", self.genesis, "--out", self.out)
+        self.assertIn("22 app hashes by replay, 21 of them in the next header too", output)
+        self.assertIn("22 header hashes, 19 transaction hashes, 21 results hashes", output)
+        self.blockreplay("check", self.out)
+        output = self.blockreplay("run", self.out)
+        self.assertIn("22 blocks, all equal", output)
+        with open(os.path.join(GNO_NODE, "node.json"), encoding="utf-8") as file:
+            self.assertIn(json.load(file)["app_hashes"]["22"], output)
+
+    def test_sends_replay_natively_from_a_base(self) -> None:
+        self.blockreplay("import", "--home", self.home, "--from", "12", "--to", "20", "--out", self.out, "-q")
+        self.assertEqual(sorted(os.listdir(self.out)), ["base", "blocks.zst", "manifest.json"])
+        self.blockreplay("check", self.out)
+        output = self.blockreplay("run", self.out, "--exec", "native")
+        self.assertIn("9 blocks, all equal", output)
+        self.assertRegex(output, r"/bank\.MsgSend +11 +11 +11 +100\.00%")
+        # What a run leaves goes on, whichever way.
+        database = os.path.join(self.dir, "db")
+        self.blockreplay("run", self.out, "--db", database, "--to", "15", "--persist", "every")
+        self.assertIn("all equal", self.blockreplay("run", self.out, "--db", database, "--resume", "--persist",
+                                                    "every"))
+
+    def test_calls_of_the_virtual_machine_are_applied_only(self) -> None:
+        self.blockreplay("import", "--home", self.home, "--from", "5", "--to", "12", "--out", self.out, "-q")
+        self.assertIn("8 blocks, all equal", self.blockreplay("run", self.out))
+        self.assertRegex(self.blockreplay("run", self.out, "--exec", "native", "--quiet", status=1),
+                         "block 6: .*virtual machine")
+
+    def test_damaged_bases_are_found(self) -> None:
+        self.blockreplay("import", "--home", self.home, "--from", "12", "--out", self.out, "-q")
+        manifest = os.path.join(self.out, "manifest.json")
+        with open(manifest, encoding="utf-8") as file:
+            document = json.load(file)
+        document["base_app_hash"] = "ab" * 32
+        with open(manifest, "w", encoding="utf-8") as file:
+            json.dump(document, file)
+        self.assertIn("has the app hash", self.blockreplay("check", self.out, status=1))
+        self.assertIn("instead of " + "ab" * 32, self.blockreplay("run", self.out, status=1))
 
 
 if __name__ == "__main__":

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "blockreplay/v1/partial_state.pb.h"
 #include "storage/commit_tree.h"
 #include "storage/multistore/snapshot.h"
 #include "storage/snapshot/snapshot_dir.h"
@@ -24,6 +26,12 @@ class BaseState {
   // Writes it as the folder `path`, which does not exist: a snapshot of the archive layout.
   virtual absl::Status Write(const std::string& path,
                              const storage::SnapshotProgressCallback& progress) const = 0;
+  // True where there can be no such snapshot; the state is handed out in items instead.
+  virtual bool in_items() const { return false; }
+  virtual absl::Status WriteItems(
+      const std::function<absl::Status(const v1::PartialStateItem&)>& /*sink*/) const {
+    return absl::UnimplementedError("this base is a snapshot");
+  }
 };
 
 // The state-sync snapshot at `path`: a folder in a layout that SnapshotDir reads, or an archive of

@@ -19,6 +19,15 @@ struct HeightRange {
   friend bool operator==(const HeightRange&, const HeightRange&) = default;
 };
 
+// Blocks that a feed compared itself, because their headers are not CometBFT's: as in
+// CompletionResult::Checks.
+struct FeedChecks {
+  int64_t header_app_hashes = 0;
+  int64_t header_hashes = 0;
+  int64_t data_hashes = 0;
+  int64_t results_hashes = 0;
+};
+
 // Where blocks come from. What is not known stays as it is here; it becomes `origin` of the
 // recording's manifest.
 struct FeedSource {
@@ -34,6 +43,7 @@ struct FeedSource {
   // Heights that the source could give, ascending, of which the feed is a part; between them it has
   // gaps. Empty: not known.
   std::vector<HeightRange> ranges;
+  FeedChecks checks;
   // Anything else worth telling, an object.
   nlohmann::json details = nlohmann::json::object();
 };

@@ -15,6 +15,7 @@
 #include "replay/import/cometbft_state_store.h"
 #include "replay/import/finalize_request.h"
 #include "replay/import/genesis.h"
+#include "replay/import/gno_directory.h"
 #include "replay/inspect/change_set.h"
 #include "replay/verify/block_verifier.h"
 #include "storage/kv/read_only.h"
@@ -85,14 +86,6 @@ class NodeDatabases {
 };
 
 absl::StatusOr<std::string> FindFolder(const std::string& path) {
-  for (const fs::path& folder : {fs::path(path) / "db", fs::path(path)}) {
-    if (Exists(folder / "gnolang.db")) {
-      return absl::UnimplementedError(absl::StrCat(
-          path,
-          " is of a gno.land node, whose application keeps its state in PebbleDB, which has no "
-          "reader in C++: gno.land is not imported (docs/record-your-node.md)"));
-    }
-  }
   for (const fs::path& folder : {fs::path(path) / "data", fs::path(path)}) {
     if (Exists(folder / "blockstore.db")) return folder.string();
   }
@@ -360,6 +353,9 @@ absl::StatusOr<std::optional<Genesis>> FindGenesis(const DataDirectoryOptions& o
 }  // namespace
 
 absl::StatusOr<ImportSource> OpenDataDirectory(const DataDirectoryOptions& options) {
+  if (const std::optional<std::string> folder = FindGnoFolder(options.path)) {
+    return OpenGnoDirectory(*folder, options);
+  }
   absl::StatusOr<std::shared_ptr<NodeDatabases>> opened = NodeDatabases::Open(options);
   if (!opened.ok()) return opened.status();
   const std::shared_ptr<NodeDatabases> databases = *std::move(opened);

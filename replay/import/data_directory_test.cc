@@ -276,16 +276,7 @@ TEST_F(DataDirectoryTest, RefusesPebble) {
   WriteBytes(path + "/OPTIONS-000003", "[Version]\n  pebble_version=0.1\n");
   const absl::Status status = Open().status();
   EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
-  EXPECT_THAT(Message(status), AllOf(HasSubstr("PebbleDB"), HasSubstr("record-your-node.md")));
-}
-
-TEST_F(DataDirectoryTest, RefusesGnoLand) {
-  for (const char* database : {"blockstore", "gnolang", "state"}) {
-    fs::create_directories(home() + "/db/" + database + ".db");
-  }
-  const absl::Status status = Open().status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
-  EXPECT_THAT(Message(status), AllOf(HasSubstr("gno.land"), HasSubstr("record-your-node.md")));
+  EXPECT_THAT(Message(status), AllOf(HasSubstr("PebbleDB"), HasSubstr("scripts/import/convert-pebble.sh")));
 }
 
 TEST_F(DataDirectoryTest, TakesTheGenesisFromTheStateStore) {

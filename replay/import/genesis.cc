@@ -200,58 +200,118 @@ absl::Status AddValidators(const json& validators, tendermint::abci::RequestInit
 
 }  // namespace
 
-absl::StatusOr<Genesis> ParseGenesis(const std::string& text, const std::string& source) {
-  const auto invalid = [&](std::string_view problem) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(source, ": not a genesis document: ", std::string(problem)));
-  };
-  const auto members = MemberScanner(text).Members();
-  if (!members) return invalid("not a JSON object");
-  const auto member = [&](const char* name) {
-    const auto found = members->find(name);
-    if (found == members->end()) return json();
-    // Shallow in every document; the limit is for others.
-    return json::parse(
-        found->second.begin(), found->second.end(),
-        [](int depth, json::parse_event_t, json&) { return depth < 32; },
-        /*allow_exceptions=*/false);
-  };
-  const json chain_id = member("chain_id");
-  const json time = member("genesis_time");
+namespace {
+
+using Members = std::map<std::string, std::string_view>;
+
+json MemberOf(const Members& members, const char* name) {
+  const auto found = members.find(name);
+  if (found == members.end()) return json();
+  // Shallow in every document; the limit is for others.
+  return json::parse(
+      found->second.begin(), found->second.end(),
+      [](int depth, json::parse_event_t, json&) { return depth < 32; },
+      /*allow_exceptions=*/false);
+}
+
+absl::Status Invalid(const std::string& source, std::string_view problem) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(source, ": not a genesis document: ", std::string(problem)));
+}
+
+// What all documents have in common: chain, time, initial height, state.
+absl::StatusOr<Members> ParseCommon(const std::string& text, const std::string& source,
+                                    Genesis* genesis) {
+  auto members = MemberScanner(text).Members();
+  if (!members) return Invalid(source, "not a JSON object");
+  const json chain_id = MemberOf(*members, "chain_id");
+  const json time = MemberOf(*members, "genesis_time");
   const auto app_state = members->find("app_state");
-  if (!chain_id.is_string()) return invalid("no \"chain_id\"");
-  if (app_state == members->end()) return invalid("no \"app_state\"");
+  if (!chain_id.is_string()) return Invalid(source, "no \"chain_id\"");
+  if (app_state == members->end()) return Invalid(source, "no \"app_state\"");
   absl::Time parsed;
   std::string problem;
   if (!time.is_string() ||
       !absl::ParseTime(absl::RFC3339_full, time.get<std::string>(), &parsed, &problem)) {
-    return invalid("\"genesis_time\" is not a time");
+    return Invalid(source, "\"genesis_time\" is not a time");
   }
-
-  Genesis genesis;
-  auto& request = genesis.init_chain;
+  auto& request = genesis->init_chain;
   const int64_t seconds = absl::ToUnixSeconds(parsed);
   request.mutable_time()->set_seconds(seconds);
   request.mutable_time()->set_nanos(
       static_cast<int32_t>(absl::ToInt64Nanoseconds(parsed - absl::FromUnixSeconds(seconds))));
   request.set_chain_id(chain_id.get<std::string>());
-  const json height = {{"height", member("initial_height")}};
+  const json height = {{"height", MemberOf(*members, "initial_height")}};
   request.set_initial_height(std::max<int64_t>(1, Number(height, "height", 1)));
   request.set_app_state_bytes(std::string(app_state->second));
+  genesis->sha256 = HexOf(Sha256Of(text));
+  return *std::move(members);
+}
 
-  const json consensus = member("consensus");
+}  // namespace
+
+absl::StatusOr<Genesis> ParseGenesis(const std::string& text, const std::string& source) {
+  Genesis genesis;
+  const absl::StatusOr<Members> members = ParseCommon(text, source, &genesis);
+  if (!members.ok()) return members.status();
+  const json consensus = MemberOf(*members, "consensus");
   const json* const sdk_params = Find(consensus, "params");
-  *request.mutable_consensus_params() =
-      ParamsOf(sdk_params != nullptr ? *sdk_params : member("consensus_params"));
+  *genesis.init_chain.mutable_consensus_params() =
+      ParamsOf(sdk_params != nullptr ? *sdk_params : MemberOf(*members, "consensus_params"));
   const json* const sdk_validators = Find(consensus, "validators");
   if (absl::Status status = AddValidators(
-          sdk_validators != nullptr ? *sdk_validators : member("validators"), &request);
+          sdk_validators != nullptr ? *sdk_validators : MemberOf(*members, "validators"),
+          &genesis.init_chain);
       !status.ok()) {
-    return invalid(std::string(status.message()));
+    return Invalid(source, std::string(status.message()));
   }
-  const json app_name = member("app_name");
+  const json app_name = MemberOf(*members, "app_name");
   if (app_name.is_string()) genesis.app_name = app_name.get<std::string>();
-  genesis.sha256 = HexOf(Sha256Of(text));
+  return genesis;
+}
+
+absl::StatusOr<Genesis> ParseTm2Genesis(const std::string& text, const std::string& source) {
+  Genesis genesis;
+  const absl::StatusOr<Members> members = ParseCommon(text, source, &genesis);
+  if (!members.ok()) return members.status();
+  // A part that the document lacks has tm2's default.
+  const json params = MemberOf(*members, "consensus_params");
+  auto& request = genesis.init_chain;
+  const json* const block = Find(params, "Block");
+  const bool has_block = block != nullptr && block->is_object();
+  request.mutable_consensus_params()->mutable_block()->set_max_bytes(
+      has_block ? Number(*block, "MaxDataBytes", 0) : 2'000'000);
+  request.mutable_consensus_params()->mutable_block()->set_max_gas(
+      has_block ? Number(*block, "MaxGas", 0) : 3'000'000'000);
+  const json* const validator = Find(params, "Validator");
+  const json* const types = validator == nullptr ? nullptr : Find(*validator, "PubKeyTypeURLs");
+  auto* const key_types = request.mutable_consensus_params()->mutable_validator();
+  if (types != nullptr && types->is_array()) {
+    for (const json& type : *types) {
+      if (type.is_string()) key_types->add_pub_key_types(type.get<std::string>());
+    }
+  } else {
+    key_types->add_pub_key_types("/tm.PubKeyEd25519");
+  }
+  for (const json& entry : MemberOf(*members, "validators")) {
+    const json* const key = Find(entry, "pub_key");
+    const std::string type = key == nullptr ? "" : Text(*key, "@type");
+    std::string bytes;
+    if (type.empty() || !absl::Base64Unescape(Text(*key, "value"), &bytes)) {
+      return Invalid(source, "a validator without a pub_key");
+    }
+    tendermint::abci::ValidatorUpdate* const update = request.add_validators();
+    if (type == "/tm.PubKeyEd25519") {
+      update->mutable_pub_key()->set_ed25519(bytes);
+    } else if (type == "/tm.PubKeySecp256k1") {
+      update->mutable_pub_key()->set_secp256k1(bytes);
+    } else {
+      return Invalid(source,
+                     absl::StrCat("a validator with a pub_key of the unknown type \"", type, "\""));
+    }
+    update->set_power(Number(entry, "power", 0));
+  }
+  genesis.app_name = "gnoland";
   return genesis;
 }
 
@@ -259,6 +319,12 @@ absl::StatusOr<Genesis> LoadGenesis(const std::string& path) {
   absl::StatusOr<std::string> text = ReadFile(path, kMaxGenesisSize);
   if (!text.ok()) return text.status();
   return ParseGenesis(*text, path);
+}
+
+absl::StatusOr<Genesis> LoadTm2Genesis(const std::string& path) {
+  absl::StatusOr<std::string> text = ReadFile(path, kMaxGenesisSize);
+  if (!text.ok()) return text.status();
+  return ParseTm2Genesis(*text, path);
 }
 
 }  // namespace blockreplay::replay

@@ -153,7 +153,8 @@ class Completion {
     writer_ = *std::move(writer);
     folder_.Own();
     if (base_ != nullptr) {
-      if (absl::Status status = WriteBase(); !status.ok()) return status;
+      const absl::Status status = base_->in_items() ? WriteBaseItems() : WriteBase();
+      if (!status.ok()) return status;
     }
     if (absl::Status status = WriteBlocks(); !status.ok() || differs()) return status;
     return Finish();
@@ -173,6 +174,22 @@ class Completion {
       }
     }
     return error ? ErrnoStatus(error.value(), "list", path) : absl::OkStatus();
+  }
+
+  absl::Status WriteBaseItems() {
+    // It is all there, so it is enough for everything.
+    result_.manifest.partial_base = Manifest::PartialBase{"native"};
+    storage::SnapshotProgress done;
+    const auto progress = BaseProgress("writing the base");
+    const absl::Status status = base_->WriteItems([&](const v1::PartialStateItem& item) {
+      ++done.items;
+      done.bytes += item.ByteSizeLong();
+      if (done.items % 1024 == 0) {
+        if (absl::Status going_on = progress(done); !going_on.ok()) return going_on;
+      }
+      return writer_->AppendBaseItem(item);
+    });
+    return status.ok() ? writer_->CloseBase() : status;
   }
 
   // One block is held back until the next one's header is known, which says what became of it.
@@ -236,6 +253,7 @@ class Completion {
             "it: name them (--stores)");
       }
     } else {
+      if (base_->in_items()) manifest.stores = StoresOf(source, first);
       // The header of the first block has the base's app hash.
       manifest.base = Manifest::Base{base_->height(), first.header().app_hash()};
       if (const std::optional<storage::Hash> known = base_->app_hash()) {
@@ -390,7 +408,12 @@ class Completion {
 
   absl::Status Finish() {
     Manifest& manifest = result_.manifest;
-    manifest.document["origin"] = OriginOf(Source(), options_.verify, result_.checks);
+    const FeedSource source = Source();
+    result_.checks.header_app_hashes += source.checks.header_app_hashes;
+    result_.checks.header_hashes += source.checks.header_hashes;
+    result_.checks.data_hashes += source.checks.data_hashes;
+    result_.checks.results_hashes += source.checks.results_hashes;
+    manifest.document["origin"] = OriginOf(source, options_.verify, result_.checks);
     absl::StatusOr<Manifest> finished = writer_->Finish(std::move(manifest));
     if (!finished.ok()) return finished.status();
     result_.manifest = *std::move(finished);

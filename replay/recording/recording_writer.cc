@@ -127,6 +127,8 @@ class RecordingWriterImpl : public RecordingWriter {
     return base_.file->Append(item);
   }
 
+  absl::Status CloseBase() override { return CloseFile(&base_); }
+
   absl::Status AddFile(const std::string& name, const std::string& source_path) override {
     MakeParentOf(name);
     absl::StatusOr<InputFile> source = InputFile::Open(source_path);

@@ -34,6 +34,8 @@ class RecordingWriter {
   virtual absl::Status AppendPhases(const v1::BlockPhases& phases) = 0;
   // The items of a partial base, in their order.
   virtual absl::Status AppendBaseItem(const v1::PartialStateItem& item) = 0;
+  // No more of them come: the file is whole and can be read. Finish does this, too.
+  virtual absl::Status CloseBase() = 0;
   // Copies a file into the recording under `name`, for instance the files of a snapshot.
   virtual absl::Status AddFile(const std::string& name, const std::string& source_path) = 0;
   // Lists a file that was written into the folder already.

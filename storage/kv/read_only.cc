@@ -82,12 +82,11 @@ absl::StatusOr<std::unique_ptr<Reader>> OpenReadOnly(const std::string& path,
                                                      const ReadOnlyOptions& options) {
   switch (KindOf(path)) {
     case Kind::kPebble:
-      return absl::UnimplementedError(absl::StrCat(
-          path,
-          " is a PebbleDB database, which only Go programs can read: copy its keys into a "
-          "goleveldb "
-          "or RocksDB database (docs/record-your-node.md shows how), or record through the "
-          "streaming plugin"));
+      return absl::UnimplementedError(
+          absl::StrCat(path,
+                       " is a PebbleDB database, which only Go programs can read: copy the node's "
+                       "databases with "
+                       "scripts/import/convert-pebble.sh (docs/record-your-node.md)"));
     case Kind::kRocksDb:
       return OpenRocksDb(path, options);
     case Kind::kLevelDb:
