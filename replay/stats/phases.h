@@ -38,8 +38,8 @@ class PhaseClock {
     wall_ = {};
     cpu_ = {};
     phase_ = Phase::kOther;
-    wall_since_ = profiling::MonotonicNanos();
     cpu_since_ = profiling::ThreadCpuNanos();
+    wall_since_ = profiling::MonotonicNanos();
   }
   void Enter(Phase phase) {
     Settle();
@@ -47,8 +47,10 @@ class PhaseClock {
   }
   // Books the time of the present phase up to now.
   void Settle() {
-    const int64_t wall = profiling::MonotonicNanos();
+    // The CPU clock first: asking for it enters the kernel, which on the way back lets threads run
+    // that the ending phase has woken. That wait is the ending phase's.
     const int64_t cpu = profiling::ThreadCpuNanos();
+    const int64_t wall = profiling::MonotonicNanos();
     wall_[static_cast<size_t>(phase_)] += wall - wall_since_;
     cpu_[static_cast<size_t>(phase_)] += cpu - cpu_since_;
     wall_since_ = wall;
@@ -56,8 +58,8 @@ class PhaseClock {
   }
   // Books the time since the last Enter, Settle or Forget for no phase.
   void Forget() {
-    wall_since_ = profiling::MonotonicNanos();
     cpu_since_ = profiling::ThreadCpuNanos();
+    wall_since_ = profiling::MonotonicNanos();
   }
 
   // As of the last Enter or Settle.
