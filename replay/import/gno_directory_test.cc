@@ -279,6 +279,10 @@ TEST_F(GnoDirectoryTest, FindsDamage) {
   const std::vector<Case> cases = {
       {"blockstore", "H:7", flip_last, "block 7"},
       {"blockstore", "H:7", cut, "block 7: not a"},
+      // Within the hash that the block is filed under.
+      {"blockstore", "H:7",
+       [](std::string* value) { (*value)[8] = static_cast<char>((*value)[8] ^ 1); },
+       "is filed under"},
       {"blockstore", "H:7", clear, "block 7: is not there"},
       {"blockstore", "P:7:0", cut, "block 7: part 0"},
       {"blockstore", "P:7:0", clear, "block 7: part 0: is missing"},
