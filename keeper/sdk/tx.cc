@@ -100,7 +100,7 @@ bool AreAmounts(const google::protobuf::RepeatedPtrField<cosmos::base::v1beta1::
 bool AreExtensionOptions(const google::protobuf::RepeatedPtrField<google::protobuf::Any>& options,
                          const MessageRouter& router) {
   return std::all_of(options.begin(), options.end(), [&](const google::protobuf::Any& option) {
-    return router.IsExtensionOption(option.type_url());
+    return router.IsExtensionOption(option.type_url(), option.value());
   });
 }
 

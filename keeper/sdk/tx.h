@@ -21,24 +21,25 @@ class MessageRouter {
   void Register(std::unique_ptr<MessageHandler> handler);
   // A message type that is decoded and checked, but that no service takes.
   void RegisterUnrouted(std::unique_ptr<MessageHandler> handler);
-  // A type of the transactions' extension options.
-  void RegisterExtensionOption(std::string type_url) {
-    extension_options_.insert(std::move(type_url));
+  // A type of the transactions' extension options; `decodes` tells whether bytes are one.
+  void RegisterExtensionOption(std::string type_url, bool (*decodes)(std::string_view bytes)) {
+    extension_options_.emplace(std::move(type_url), decodes);
   }
   // One that exists in the original and not here: a transaction with it is not native.
   void RegisterNotNative(std::string type_url) { not_native_.insert(std::move(type_url)); }
 
   const MessageHandler* Find(std::string_view type_url) const;
   bool IsRouted(std::string_view type_url) const { return !unrouted_.contains(type_url); }
-  bool IsExtensionOption(std::string_view type_url) const {
-    return extension_options_.contains(type_url);
+  bool IsExtensionOption(std::string_view type_url, std::string_view bytes) const {
+    const auto found = extension_options_.find(type_url);
+    return found != extension_options_.end() && found->second(bytes);
   }
   bool IsNotNative(std::string_view type_url) const { return not_native_.contains(type_url); }
 
  private:
   StringMap<std::unique_ptr<MessageHandler>> handlers_;
   StringSet unrouted_;
-  StringSet extension_options_;
+  StringMap<bool (*)(std::string_view bytes)> extension_options_;
   StringSet not_native_;
 };
 

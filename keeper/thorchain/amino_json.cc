@@ -8,9 +8,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/time/time.h"
 #include "blockreplay/wire.pb.h"
-#include "common/common.pb.h"
 #include "google/protobuf/descriptor.h"
-#include "google/protobuf/dynamic_message.h"
 #include "google/protobuf/message.h"
 #include "keeper/sdk/int.h"
 #include "keeper/sdk/str_cat.h"
@@ -23,10 +21,8 @@ namespace blockreplay::keeper::thorchain {
 namespace {
 
 using google::protobuf::Descriptor;
-using google::protobuf::DescriptorPool;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
-using google::protobuf::MessageFactory;
 using google::protobuf::Reflection;
 
 std::string Quoted(std::string_view text) { return sdk::StrCat("\"", text, "\""); }
@@ -59,15 +55,11 @@ class Writer {
 
   bool WriteNamed(std::string_view type_url, std::string_view value) {
     type_url.remove_prefix(std::min<size_t>(type_url.size(), 1));
+    const std::unique_ptr<Message> message = ParseWithAnyText(type_url, value);
+    if (message == nullptr) return false;
     // The original signs what it has decoded and encoded again.
-    const std::optional<std::string> bytes = ReencodeMessage(type_url, value);
-    // The transaction was decoded, so its text is no UTF-8. The original writes U+FFFD.
-    if (!bytes) throw sdk::NotNative("text that is no UTF-8 in amino JSON");
-    const Descriptor* descriptor =
-        DescriptorPool::generated_pool()->FindMessageTypeByName(std::string(type_url));
-    const std::unique_ptr<Message> message(
-        MessageFactory::generated_factory()->GetPrototype(descriptor)->New());
-    if (!message->ParseFromString(*bytes)) return false;
+    CompleteMessage(message.get());
+    const Descriptor* descriptor = message->GetDescriptor();
     const std::string& name = descriptor->options().GetExtension(wire::amino_name);
     out_ += sdk::StrCat(R"({"type":")", name.empty() ? "/" + descriptor->full_name() : name,
                         R"(","value":)");
@@ -185,7 +177,8 @@ class Writer {
       out_ += Quoted(number->ToString());
     } else if (type == "AccAddress") {
       out_ += JsonText(AccAddress(value).ToString(network_));
-    } else if (field.type() == FieldDescriptor::TYPE_BYTES) {
+    } else if (field.type() == FieldDescriptor::TYPE_BYTES &&
+               !field.options().GetExtension(wire::text)) {
       out_ += Quoted(absl::Base64Escape(value));
     } else {
       out_ += JsonText(value);
@@ -194,14 +187,17 @@ class Writer {
   }
 
   bool WriteAsset(const Message& message) {
-    const auto& fields = static_cast<const ::common::Asset&>(message);
+    const Reflection& r = *message.GetReflection();
+    const auto field = [&](const char* name) {
+      return message.GetDescriptor()->FindFieldByName(name);
+    };
     Asset asset;
-    asset.chain = Chain(fields.chain());
-    asset.symbol = fields.symbol();
-    asset.ticker = fields.ticker();
-    asset.synth = fields.synth();
-    asset.trade = fields.trade();
-    asset.secured = fields.secured();
+    asset.chain = Chain(r.GetString(message, field("chain")));
+    asset.symbol = r.GetString(message, field("symbol"));
+    asset.ticker = r.GetString(message, field("ticker"));
+    asset.synth = r.GetBool(message, field("synth"));
+    asset.trade = r.GetBool(message, field("trade"));
+    asset.secured = r.GetBool(message, field("secured"));
     out_ += JsonText(asset.ToString());
     return true;
   }
@@ -263,15 +259,6 @@ std::string JsonText(std::string_view text) {
     }
   }
   return out + "\"";
-}
-
-bool IsUtf8(std::string_view text) {
-  while (!text.empty()) {
-    const size_t length = SequenceLength(text);
-    if (length == 0) return false;
-    text.remove_prefix(length);
-  }
-  return true;
 }
 
 std::optional<std::string> AminoSignDoc(const sdk::Tx& tx, std::string_view chain_id,

@@ -21,6 +21,4 @@ std::optional<std::string> AminoSignDoc(const sdk::Tx& tx, std::string_view chai
 // `text` as Go's encoding/json writes it, quotes included.
 std::string JsonText(std::string_view text);
 
-bool IsUtf8(std::string_view text);
-
 }  // namespace blockreplay::keeper::thorchain

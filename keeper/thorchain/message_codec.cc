@@ -1,6 +1,7 @@
 #include "keeper/thorchain/message_codec.h"
 
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "blockreplay/wire.pb.h"
@@ -21,6 +22,7 @@
 #include "cosmos/upgrade/v1beta1/upgrade.pb.h"
 #include "cosmwasm/wasm/v1/wasm.pb.h"
 #include "google/protobuf/descriptor.h"
+#include "google/protobuf/descriptor.pb.h"
 #include "google/protobuf/duration.pb.h"
 #include "google/protobuf/dynamic_message.h"
 #include "google/protobuf/io/coded_stream.h"
@@ -132,6 +134,49 @@ bool HasOnlyValidValues(const Message& message) {
   return true;
 }
 
+// The linked files with each text as bytes. Built when a file is first asked for.
+class AnyTextPool {
+ public:
+  const Descriptor* Find(const std::string& type) {
+    const Descriptor* original = DescriptorPool::generated_pool()->FindMessageTypeByName(type);
+    if (original == nullptr) return nullptr;
+    const std::lock_guard lock(mutex_);
+    Add(*original->file());
+    return pool_.FindMessageTypeByName(type);
+  }
+
+  // The prototype is made under a lock of the factory's own.
+  std::unique_ptr<Message> New(const Descriptor* descriptor) {
+    return std::unique_ptr<Message>(factory_.GetPrototype(descriptor)->New());
+  }
+
+ private:
+  void Add(const google::protobuf::FileDescriptor& file) {
+    if (pool_.FindFileByName(file.name()) != nullptr) return;
+    for (int i = 0; i < file.dependency_count(); ++i) Add(*file.dependency(i));
+    google::protobuf::FileDescriptorProto copy;
+    file.CopyTo(&copy);
+    // What the options of this project are is known without declaring them again.
+    if (file.package() != "google.protobuf") {
+      for (auto& message : *copy.mutable_message_type()) TextsToBytes(&message);
+    }
+    pool_.BuildFile(copy);
+  }
+
+  static void TextsToBytes(google::protobuf::DescriptorProto* message) {
+    for (auto& field : *message->mutable_field()) {
+      if (field.type() != google::protobuf::FieldDescriptorProto::TYPE_STRING) continue;
+      field.set_type(google::protobuf::FieldDescriptorProto::TYPE_BYTES);
+      field.mutable_options()->SetExtension(wire::text, true);
+    }
+    for (auto& nested : *message->mutable_nested_type()) TextsToBytes(&nested);
+  }
+
+  std::mutex mutex_;
+  DescriptorPool pool_;
+  google::protobuf::DynamicMessageFactory factory_;
+};
+
 // The SDK's type URLs have no host in front of the slash, which TextFormat wants.
 class AnyFinder : public google::protobuf::TextFormat::Finder {
  public:
@@ -185,6 +230,15 @@ std::optional<std::string> ReencodeMessage(std::string_view type, std::string_vi
     if (!message->SerializePartialToCodedStream(&coded)) return std::nullopt;
   }
   return out;
+}
+
+std::unique_ptr<Message> ParseWithAnyText(std::string_view type, std::string_view bytes) {
+  static auto* const pool = new AnyTextPool;
+  const Descriptor* descriptor = pool->Find(std::string(type));
+  if (descriptor == nullptr) return nullptr;
+  std::unique_ptr<Message> message = pool->New(descriptor);
+  if (!message->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return nullptr;
+  return message;
 }
 
 std::string DescribeMessage(std::string_view type, std::string_view bytes) {

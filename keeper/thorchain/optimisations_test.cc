@@ -254,12 +254,14 @@ class DollarPriceTest : public OptimisationsTest {
   DollarPriceTest() {
     block_.height = 10;
     SetPrice(context_, 5);
-    SetMimir(keeper_, context_, "TorAnchor-" + anchor_.MimirString(), 1);
+    SetMimir(keeper_, context_, MimirOf(anchor_), 1);
   }
 
-  void SetPrice(const Context& ctx, uint64_t dollars) {
+  static std::string MimirOf(const Asset& anchor) { return "TorAnchor-" + anchor.MimirString(); }
+  void SetPrice(const Context& ctx, uint64_t dollars) { SetPrice(ctx, anchor_, dollars); }
+  void SetPrice(const Context& ctx, const Asset& anchor, uint64_t dollars) {
     Pool pool;
-    pool.asset = anchor_;
+    pool.asset = anchor;
     pool.status = PoolStatus::Available;
     pool.balance_rune = Uint(kOne);
     pool.balance_asset = Uint(kOne * dollars);
@@ -307,6 +309,36 @@ TEST_F(DollarPriceTest, FollowsPoolsMimirsAndTheHeight) {
   DeleteMimir(keeper_, context_, "DollarsPerRune");
   EXPECT_EQ(Ask(context_), "600000000");
   SetInt64(keeper_, context_, StoreKey(kRagnarokHeightPrefix), 1);
+  EXPECT_EQ(Ask(context_), "0");
+}
+
+TEST_F(DollarPriceTest, IsTheMedianOfTheAnchorsThatAreTraded) {
+  const std::string anchors[] = {"ETH.USDY-0X98", "ETH.USDZ-0X97", "AVAX.USDX-0X96"};
+  for (const std::string& text : anchors) {
+    const Asset anchor = *Asset::Parse(text);
+    SetPrice(context_, anchor, 7);
+    SetMimir(keeper_, context_, MimirOf(anchor), 1);
+  }
+  SetPrice(context_, *Asset::Parse("ETH.ETH"), 100);
+  SetPrice(context_, *Asset::Parse("BSC.BNB"), 100);
+  EXPECT_EQ(Ask(context_), "700000000");
+  SetPrice(context_, *Asset::Parse(anchors[2]), 9);
+  EXPECT_EQ(Ask(context_), "700000000");
+  // One chain is left.
+  SetMimir(keeper_, context_, "HaltETHTrading", 1);
+  EXPECT_EQ(Ask(context_), "900000000");
+  SetMimir(keeper_, context_, "HaltAVAXChain", 1);
+  EXPECT_EQ(Ask(context_), "0");
+  DeleteMimir(keeper_, context_, "HaltETHTrading");
+  EXPECT_EQ(Ask(context_), "700000000");
+  SetMimir(keeper_, context_, MimirOf(*Asset::Parse(anchors[0])), 0);
+  DeleteMimir(keeper_, context_, MimirOf(*Asset::Parse(anchors[1])));
+  EXPECT_EQ(Ask(context_), "500000000");
+  // Malformed, and of no pool.
+  keeper_.kv(context_).Set(StoreKey(kMimirPrefix, MimirOf(anchor_)), "\xff");
+  SetMimir(keeper_, context_, "TorAnchor-", 1);
+  SetMimir(keeper_, context_, "TorAnchor-ETH-USDX-0X9", 1);
+  SetMimir(keeper_, context_, "TorAnchor-ETH-USDX-0X990", 1);
   EXPECT_EQ(Ask(context_), "0");
 }
 

@@ -7,23 +7,22 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "blockreplay/wire.pb.h"
 #include "cosmos/base/v1beta1/coin.pb.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/message.h"
 #include "keeper/sdk/int.h"
 #include "keeper/sdk/str_cat.h"
-#include "keeper/thorchain/amino_json.h"
 #include "keeper/thorchain/common/digest.h"
+#include "keeper/thorchain/message_codec.h"
 
 namespace blockreplay::keeper::thorchain {
 namespace {
 
 using cosmos::bank::v1beta1::Metadata;
 using google::protobuf::Descriptor;
-using google::protobuf::DescriptorPool;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
-using google::protobuf::MessageFactory;
 using google::protobuf::Reflection;
 using sdk::StrCat;
 
@@ -182,12 +181,8 @@ class Renderer {
   Screens Any(const google::protobuf::Any& any) const {
     std::string_view name = any.type_url();
     name.remove_prefix(std::min(name.rfind('/') + 1, name.size()));
-    const Descriptor* descriptor =
-        DescriptorPool::generated_pool()->FindMessageTypeByName(std::string(name));
-    if (descriptor == nullptr) throw Failure();
-    const std::unique_ptr<Message> message(
-        MessageFactory::generated_factory()->GetPrototype(descriptor)->New());
-    if (!message->ParseFromString(any.value())) throw Failure();
+    const std::unique_ptr<Message> message = ParseWithAnyText(name, any.value());
+    if (message == nullptr) throw Failure();
     Screens screens = Object(*message);
     screens.front().content = any.type_url();
     return screens;
@@ -246,9 +241,13 @@ class Renderer {
            field.message_type()->full_name() == "cosmos.base.v1beta1.Coin";
   }
 
+  static bool IsText(const FieldDescriptor& field) {
+    return field.type() == FieldDescriptor::TYPE_STRING || field.options().GetExtension(wire::text);
+  }
+
   static cosmos::base::v1beta1::Coin ToCoin(const Message& message) {
     cosmos::base::v1beta1::Coin coin;
-    coin.CopyFrom(message);
+    if (!coin.ParseFromString(message.SerializeAsString())) throw Failure();
     return coin;
   }
 
@@ -266,6 +265,7 @@ class Renderer {
     for (int i = 0; i < size; ++i) elements.push_back(i);
     const std::string kind = field.message_type() != nullptr ? field.message_type()->name()
                              : field.enum_type() != nullptr  ? field.enum_type()->name()
+                             : IsText(field)                 ? "string"
                                                              : field.type_name();
     return Repeated(field.name(), kind, elements, [&](int i) { return Value(message, field, i); });
   }
@@ -282,7 +282,7 @@ class Renderer {
         const std::string& type = field.message_type()->full_name();
         if (type == "google.protobuf.Any") {
           google::protobuf::Any any;
-          any.CopyFrom(value);
+          if (!any.ParseFromString(value.SerializeAsString())) throw Failure();
           return Any(any);
         }
         if (type.starts_with("google.protobuf.")) throw sdk::NotNative("showing a " + type);
@@ -291,7 +291,7 @@ class Renderer {
       case FieldDescriptor::CPPTYPE_STRING: {
         const std::string value =
             one ? r.GetString(message, &field) : r.GetRepeatedString(message, &field, i);
-        return {{"", field.type() == FieldDescriptor::TYPE_BYTES ? Bytes(value) : value}};
+        return {{"", IsText(field) ? value : Bytes(value)}};
       }
       case FieldDescriptor::CPPTYPE_INT64:
         return Number(one ? r.GetInt64(message, &field) : r.GetRepeatedInt64(message, &field, i));
@@ -347,10 +347,6 @@ std::string HashOfRawBytes(const sdk::Tx& tx) {
 Screens Envelope(const Renderer& renderer, const sdk::Tx& tx, const TextualSigner& signer) {
   const auto& body = tx.body;
   const auto& fee = tx.auth_info.fee();
-  if (!IsUtf8(body.memo()) || !IsUtf8(fee.payer()) || !IsUtf8(fee.granter()) ||
-      !IsUtf8(tx.auth_info.tip().tipper())) {
-    throw Failure();
-  }
   if (body.non_critical_extension_options_size() > 0) {
     throw sdk::NotNative("showing extension options");
   }

@@ -122,6 +122,9 @@ class Thorchain : public keeper::Chain, private sdk::TxApplication {
   sdk::Result<sdk::Tx> Decode(std::string_view bytes) const override {
     sdk::Result<sdk::Tx> tx = sdk::DecodeTx(bytes, router_);
     if (tx.ok()) return tx;
+    // Unlike protobuf's library, the node's decoder refuses known fields of another wire type.
+    InjectTx strict;
+    if (!keeper::thorchain::Decode(bytes, &strict)) return tx;
     ::types::InjectTx envelope;
     if (!envelope.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return tx;
     sdk::Tx injected;

@@ -26,26 +26,8 @@ bool IsEvmHex(std::string_view text) {
   return text.size() == 40 && IsHex(text);
 }
 
-// The node's decoder of XRP addresses looks digits up by characters, ten bytes at a time, in a
-// table of 256. It panics at those beyond, as which it also takes what is no UTF-8, or no longer as
-// its bytes are in two tens; if it hasn't come upon another character before.
-void PanicAtWideCharacter(std::string_view text) {
-  constexpr size_t kAtATime = 10;
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (byte(i) < 0x80) {
-      if (!IsBase58Digit(text[i], Base58Alphabet::kXrp)) return;
-      continue;
-    }
-    const bool is_narrow = (byte(i) == 0xc2 || byte(i) == 0xc3) && i % kAtATime + 1 < kAtATime &&
-                           i + 1 < text.size() && (byte(i + 1) & 0xc0) == 0x80;
-    if (!is_narrow) throw Panic("runtime error: index out of range");
-    return;
-  }
-}
-
 bool IsXrpAddress(std::string_view text) {
-  PanicAtWideCharacter(text);
+  PanicAtWideCharacter(text, Base58Alphabet::kXrp);
   const std::optional<std::string> decoded = DecodeBase58Check(text, Base58Alphabet::kXrp);
   return decoded && decoded->size() == 21 && (*decoded)[0] == '\0';
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "keeper/thorchain/common/digest.h"
+#include "keeper/thorchain/common/panic.h"
 
 namespace blockreplay::keeper::thorchain {
 namespace {
@@ -21,8 +22,20 @@ std::string_view Digits(Base58Alphabet alphabet) {
 
 }  // namespace
 
-bool IsBase58Digit(char c, Base58Alphabet alphabet) {
-  return Digits(alphabet).find(c) != std::string_view::npos;
+void PanicAtWideCharacter(std::string_view text, Base58Alphabet alphabet) {
+  constexpr size_t kAtATime = 10;
+  const std::string_view digits = Digits(alphabet);
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (byte(i) < 0x80) {
+      if (digits.find(text[i]) == std::string_view::npos) return;
+      continue;
+    }
+    const bool is_narrow = (byte(i) == 0xc2 || byte(i) == 0xc3) && i % kAtATime + 1 < kAtATime &&
+                           i + 1 < text.size() && (byte(i + 1) & 0xc0) == 0x80;
+    if (!is_narrow) throw Panic("runtime error: index out of range");
+    return;
+  }
 }
 
 std::string EncodeBase58(std::string_view bytes, Base58Alphabet alphabet) {

@@ -8,7 +8,11 @@ namespace blockreplay::keeper::thorchain {
 
 enum class Base58Alphabet { kBitcoin, kXrp };
 
-bool IsBase58Digit(char c, Base58Alphabet alphabet);
+// Some of the node's decoders, those of Bitcoin and of XRP addresses, look digits up by characters,
+// ten bytes at a time, in a table of 256. They panic at those beyond, as which they also take what
+// is no UTF-8, or no longer as its bytes are in two tens; if they haven't come upon a character
+// that is no digit before.
+void PanicAtWideCharacter(std::string_view text, Base58Alphabet alphabet);
 
 std::string EncodeBase58(std::string_view bytes,
                          Base58Alphabet alphabet = Base58Alphabet::kBitcoin);

@@ -16,15 +16,15 @@ namespace blockreplay::keeper::thorchain {
 
 // Values of btcd v0.22.1, ltcd v0.20.1 and dogd's chain parameters (main, test, regression,
 // simulation). Dogecoin's library was derived from Bitcoin's and kept its witness prefixes.
-const BitcoinParams kBtcMainNet{{"bc", "tb", "bcrt", "sb"}, true, 0x00, 0x05};
-const BitcoinParams kBtcTestNet3{{"bc", "tb", "bcrt", "sb"}, true, 0x6f, 0xc4};
-const BitcoinParams kBtcRegression{{"bc", "tb", "bcrt", "sb"}, true, 0x6f, 0xc4};
-const BitcoinParams kLtcMainNet{{"ltc", "tltc", "rltc", "sltc"}, false, 0x30, 0x32};
-const BitcoinParams kLtcTestNet4{{"ltc", "tltc", "rltc", "sltc"}, false, 0x6f, 0x3a};
-const BitcoinParams kLtcRegression{{"ltc", "tltc", "rltc", "sltc"}, false, 0x6f, 0x3a};
-const BitcoinParams kDogeMainNet{{"bc", "tb", "bcrt", "sb"}, false, 0x1e, 0x16};
-const BitcoinParams kDogeTestNet3{{"bc", "tb", "bcrt", "sb"}, false, 0x71, 0xc4};
-const BitcoinParams kDogeRegression{{"bc", "tb", "bcrt", "sb"}, false, 0x6f, 0xc4};
+const BitcoinParams kBtcMainNet{{"bc", "tb", "bcrt", "sb"}, true, true, 0x00, 0x05};
+const BitcoinParams kBtcTestNet3{{"bc", "tb", "bcrt", "sb"}, true, true, 0x6f, 0xc4};
+const BitcoinParams kBtcRegression{{"bc", "tb", "bcrt", "sb"}, true, true, 0x6f, 0xc4};
+const BitcoinParams kLtcMainNet{{"ltc", "tltc", "rltc", "sltc"}, false, false, 0x30, 0x32};
+const BitcoinParams kLtcTestNet4{{"ltc", "tltc", "rltc", "sltc"}, false, false, 0x6f, 0x3a};
+const BitcoinParams kLtcRegression{{"ltc", "tltc", "rltc", "sltc"}, false, false, 0x6f, 0x3a};
+const BitcoinParams kDogeMainNet{{"bc", "tb", "bcrt", "sb"}, false, false, 0x1e, 0x16};
+const BitcoinParams kDogeTestNet3{{"bc", "tb", "bcrt", "sb"}, false, false, 0x71, 0xc4};
+const BitcoinParams kDogeRegression{{"bc", "tb", "bcrt", "sb"}, false, false, 0x6f, 0xc4};
 
 namespace {
 
@@ -78,6 +78,7 @@ bool IsBitcoinAddress(std::string_view text, const BitcoinParams& params) {
     }
   }
   if (text.size() == 66 || text.size() == 130) return IsHexPubKey(text);
+  if (params.digits_by_character) PanicAtWideCharacter(text, Base58Alphabet::kBitcoin);
   return IsBitcoinHashAddress(text, params);
 }
 

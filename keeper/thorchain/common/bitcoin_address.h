@@ -17,6 +17,8 @@ struct BitcoinParams {
   std::string_view segwit_prefixes[4];
   // Bech32m with witness version 1 is accepted too.
   bool taproot;
+  // Hashes are decoded by the library that panics at wide characters (base58.h).
+  bool digits_by_character;
   uint8_t pub_key_hash_version;
   uint8_t script_hash_version;
 };
@@ -24,7 +26,8 @@ struct BitcoinParams {
 extern const BitcoinParams kBtcMainNet, kBtcTestNet3, kBtcRegression, kLtcMainNet, kLtcTestNet4,
     kLtcRegression, kDogeMainNet, kDogeTestNet3, kDogeRegression;
 
-// Segregated witness, a raw public key in hexadecimal digits, or a hash with checksum.
+// Segregated witness, a raw public key in hexadecimal digits, or a hash with checksum. Throws Panic
+// where the library does.
 bool IsBitcoinAddress(std::string_view text, const BitcoinParams& params);
 // A hash with checksum only.
 bool IsBitcoinHashAddress(std::string_view text, const BitcoinParams& params);

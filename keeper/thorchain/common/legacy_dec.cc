@@ -7,6 +7,7 @@
 
 #include "keeper/thorchain/common/panic.h"
 #include "keeper/thorchain/common/status_text.h"
+#include "keeper/thorchain/common/uint.h"
 
 namespace blockreplay::keeper::thorchain {
 namespace {
@@ -123,13 +124,21 @@ absl::StatusOr<LegacyDec> LegacyDec::Parse(std::string_view text) {
 
 absl::StatusOr<LegacyDec> LegacyDec::Unmarshal(std::string_view bytes) {
   if (bytes.empty()) return LegacyDec();
-  // Plain digits are what is ever written.
   std::string_view digits = bytes;
   const bool negative = digits.starts_with('-');
   if (negative || digits.starts_with('+')) digits.remove_prefix(1);
-  if (digits.empty() ||
-      !std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; })) {
-    return Error("math/big: cannot unmarshal a decimal into a *big.Int");
+  const bool is_plain =
+      !digits.empty() && (digits == "0" || digits.front() != '0') &&
+      std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (!is_plain) {
+    // Go reads literals such as 0x10 and 1_0 too. Nobody writes them: those of 256 bits will do.
+    const bool has_sign = digits.starts_with('-') || digits.starts_with('+');
+    const absl::StatusOr<Uint> literal = Uint::Unmarshal(digits);
+    if (digits.empty() || has_sign || !literal.ok()) {
+      return Error("math/big: cannot unmarshal a decimal into a *big.Int");
+    }
+    const Wide value(literal->ToString());
+    return LegacyDecMath::Make(negative ? Wide(-value) : value);
   }
   Wide value;
   for (const char c : digits) {

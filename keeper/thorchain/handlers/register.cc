@@ -2,7 +2,9 @@
 
 #include <array>
 #include <string>
+#include <string_view>
 
+#include "cosmos/evm/types/v1/extension_options.pb.h"
 #include "keeper/thorchain/handlers/ban.h"
 #include "keeper/thorchain/handlers/deposit.h"
 #include "keeper/thorchain/handlers/errata.h"
@@ -20,6 +22,7 @@
 #include "keeper/thorchain/handlers/tss_keysign_fail.h"
 #include "keeper/thorchain/handlers/tss_pool.h"
 #include "keeper/thorchain/handlers/upgrade.h"
+#include "keeper/thorchain/message_codec.h"
 
 namespace blockreplay::keeper::thorchain {
 namespace {
@@ -48,8 +51,11 @@ constexpr std::array kNotNative{
     "/cosmwasm.wasm.v1.MsgUpdateParams",
 };
 
-constexpr std::array kExtensionOptions{"/cosmos.evm.types.v1.ExtensionOptionDynamicFeeTx",
-                                       "/cosmos.evm.types.v1.ExtensionOptionsWeb3Tx"};
+template <typename Option>
+bool Decodes(std::string_view bytes) {
+  Option option;
+  return ParseMessage(bytes, &option);
+}
 
 }  // namespace
 
@@ -81,7 +87,10 @@ void RegisterHandlers(Managers* managers, sdk::MessageRouter* router) {
   router->Register(NewSendHandler(managers));
 
   RegisterRefusedMessages(managers, router);
-  for (const char* type_url : kExtensionOptions) router->RegisterExtensionOption(type_url);
+  router->RegisterExtensionOption("/cosmos.evm.types.v1.ExtensionOptionDynamicFeeTx",
+                                  Decodes<::cosmos::evm::types::v1::ExtensionOptionDynamicFeeTx>);
+  router->RegisterExtensionOption("/cosmos.evm.types.v1.ExtensionOptionsWeb3Tx",
+                                  Decodes<::cosmos::evm::types::v1::ExtensionOptionsWeb3Tx>);
   for (const char* type_url : kNotNative) router->RegisterNotNative(type_url);
 }
 
