@@ -14,13 +14,16 @@ namespace {
 
 class ShownProgress final : public CompletionObserver {
  public:
-  ShownProgress(HeightRange range, bool quiet) : range_(range), heights_(quiet) {}
+  ShownProgress(HeightRange range, bool quiet) : range_(range), quiet_(quiet), heights_(quiet) {}
   ~ShownProgress() override { heights_.Finish(); }
 
   void OnBase(const char* doing, const storage::SnapshotProgress& progress) override {
     if (progress.total_bytes == 0) return;
     heights_.ShowShare(
         doing, static_cast<double>(progress.bytes) / static_cast<double>(progress.total_bytes));
+  }
+  void OnWarning(const std::string& text) override {
+    if (!quiet_) std::fprintf(stderr, "blockreplay: warning: %s\n", text.c_str());
   }
   void OnBlock(int64_t height) override {
     if (std::exchange(started_, true)) {
@@ -32,6 +35,7 @@ class ShownProgress final : public CompletionObserver {
 
  private:
   const HeightRange range_;
+  const bool quiet_;
   HeightProgress heights_;
   bool started_ = false;
 };

@@ -121,9 +121,11 @@ class ImportStreams(CliTest):
         cases = {
             "not there without gap": ("--streaming", os.path.join(SDK47, "files"), "--to", "99"),
             "a base is needed": ("--streaming", os.path.join(SDK47, "files"), "--from", "3"),
-            "tells its app hash nowhere": ("--change-sets", os.path.join(SDK47, "changesets"),
-                                           *GENESIS, "--chain-id", "stream-47"),
+            "nothing proves the block: add --rpc": ("--change-sets", os.path.join(SDK47, "changesets"),
+                                                    *GENESIS, "--chain-id", "stream-47"),
             "has no files block-<height>-data": ("--streaming", self.dir),
+            "end one block earlier (--to 8)": ("--change-sets", os.path.join(SDK47, "changesets"),
+                                               "--rpc", RPC, *GENESIS),
             "excludes": ("--streaming", self.dir, "--change-sets", self.dir),
             "is no address": ("--streaming", os.path.join(SDK47, "files"), "--rpc", "ftp://host"),
             "name a source": (),

@@ -6,6 +6,7 @@ usage: import_test.py BLOCKREPLAY FIXTURES [unittest arguments]
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -94,13 +95,41 @@ class ImportTest(unittest.TestCase):
                         continue
                     self.assertEqual(result.returncode, 1, result.stderr)
                     self.assertRegex(result.stderr, r"\Ablockreplay: error: [^\n]+\n\Z")
-                    self.assertRegex(result.stderr, "No space left")
+                    self.assertRegex(result.stderr, "No space left|MiB free")
                     self.assertFalse(os.path.exists(out), result.stderr)
                     errors.add(result.stderr)
             self.assertGreater(len(errors), 2)
         finally:
             subprocess.run(["umount", "-l", disk], check=False)
         self.assertEqual(os.listdir(os.path.join(self.dir, "tmp")), [])
+
+    # Which file of the replay finds no room depends on how much there is, too.
+    def test_a_full_disk_under_the_replay(self) -> None:
+        disk = os.path.join(self.dir, "scratch")
+        os.mkdir(disk)
+        errors = set()
+        for size in (32, 64, 96, 128, 160, 192):
+            mount = ["mount", "-t", "tmpfs", "-o", f"size={size}k", "tmpfs", disk]
+            if os.geteuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode != 0:
+                self.skipTest("cannot mount a small file system here")
+            try:
+                result = subprocess.run([BLOCKREPLAY, "import", "--home", self.home, "--out", self.out, "-q"],
+                                        capture_output=True, text=True, check=False, timeout=600,
+                                        env=dict(os.environ, TMPDIR=disk))
+                if result.returncode == 0:
+                    self.blockreplay("check", self.out)
+                    shutil.rmtree(self.out)
+                    continue
+                self.assertEqual(result.returncode, 1, result.stderr)
+                self.assertRegex(result.stderr, r"\Ablockreplay: error: [^\n]+\n\Z")
+                self.assertRegex(result.stderr, "No space left|MiB free")
+                self.assertFalse(os.path.exists(self.out))
+                self.assertEqual(os.listdir(disk), [])
+                # Without the names of temporary folders.
+                errors.add(re.sub(r"blockreplay-[\w-]*", "", result.stderr))
+            finally:
+                subprocess.run(["umount", "-l", disk], check=False)
+        self.assertGreater(len(errors), 1)
 
     def test_errors(self) -> None:
         self.assertIn("name a source", self.blockreplay("import", "--out", self.out, status=1))

@@ -105,6 +105,14 @@ absl::StatusOr<std::unique_ptr<ArchiveBase>> ArchiveBase::Open(const std::string
       new ArchiveBase(path, static_cast<int64_t>(metadata->height())));
 }
 
+absl::StatusOr<DiskBytes> ArchiveBase::EstimateBytes() const {
+  std::error_code error;
+  const uint64_t bytes = std::filesystem::file_size(path_, error);
+  if (error) return ErrnoStatus(error.value(), "read", path_);
+  // The chunks in it are compressed already, but for what gzip may find.
+  return DiskBytes{bytes / 2, bytes};
+}
+
 absl::Status ArchiveBase::Write(const std::string& path,
                                 const storage::SnapshotProgressCallback& progress) const {
   if (absl::Status status = CreateFolder(path); !status.ok()) return status;

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "blockreplay/v1/partial_state.pb.h"
+#include "replay/import/disk_space.h"
 #include "storage/commit_tree.h"
 #include "storage/multistore/snapshot.h"
 #include "storage/snapshot/snapshot_dir.h"
@@ -23,6 +24,8 @@ class BaseState {
   virtual int64_t height() const = 0;
   // Where it is known without reading the state.
   virtual std::optional<storage::Hash> app_hash() const { return std::nullopt; }
+  // What it takes on disk; nothing where that is not known.
+  virtual absl::StatusOr<DiskBytes> EstimateBytes() const { return DiskBytes{}; }
   // Writes it as the folder `path`, which does not exist: a snapshot of the archive layout.
   virtual absl::Status Write(const std::string& path,
                              const storage::SnapshotProgressCallback& progress) const = 0;
@@ -45,6 +48,9 @@ class SnapshotBase final : public BaseState {
   static absl::StatusOr<std::unique_ptr<SnapshotBase>> Open(const std::string& path);
 
   int64_t height() const override { return static_cast<int64_t>(snapshot_.metadata().height()); }
+  absl::StatusOr<DiskBytes> EstimateBytes() const override {
+    return DiskBytes{snapshot_.total_bytes(), snapshot_.total_bytes()};
+  }
   absl::Status Write(const std::string& path,
                      const storage::SnapshotProgressCallback& progress) const override;
 
@@ -60,6 +66,7 @@ class ArchiveBase final : public BaseState {
   static absl::StatusOr<std::unique_ptr<ArchiveBase>> Open(const std::string& path);
 
   int64_t height() const override { return height_; }
+  absl::StatusOr<DiskBytes> EstimateBytes() const override;
   absl::Status Write(const std::string& path,
                      const storage::SnapshotProgressCallback& progress) const override;
 

@@ -71,6 +71,8 @@ class BlockFeed {
   virtual FeedSource source() const = 0;
   // The range that the feed gives; `last` is 0 where only the end will tell.
   virtual HeightRange range() const = 0;
+  // What its blocks take on disk, about; 0 where that is not known.
+  virtual uint64_t likely_bytes() const { return 0; }
   // The next block into `*block`, which is clear; false after the last one. Heights are without gap
   // or repetition. Errors name the file or address, and the height. Must return now and then where
   // it waits: kCancelled when InterruptGuard received a signal.

@@ -13,6 +13,7 @@
 #include "nlohmann/json.hpp"
 #include "profiling/process_stats.h"
 #include "replay/engine/interrupt.h"
+#include "replay/import/disk_space.h"
 #include "replay/import/state_replay.h"
 #include "replay/recording/file_io.h"
 #include "replay/recording/recording_writer.h"
@@ -144,6 +145,7 @@ class Completion {
                        ", but the first block is ", first, ": a snapshot of height ", first - 1,
                        " is needed, or blocks from ", base_->height() + 1));
     }
+    if (absl::Status status = CheckDisks(); !status.ok()) return status;
     RecordingWriterOptions writer_options;
     writer_options.compression_level = options_.compression_level;
     writer_options.blocks_per_part = options_.blocks_per_part;
@@ -158,6 +160,24 @@ class Completion {
     }
     if (absl::Status status = WriteBlocks(); !status.ok() || differs()) return status;
     return Finish();
+  }
+
+  absl::Status CheckDisks() {
+    DiskNeed need;
+    if (base_ != nullptr) {
+      absl::StatusOr<DiskBytes> base = base_->EstimateBytes();
+      if (!base.ok()) return base.status();
+      need.recording = *base;
+    }
+    need.recording.likely += feed_->likely_bytes();
+    // The replay's database has the keys and values, and hashes besides; up to as much again.
+    if (options_.verify) need.scratch = {need.recording.least, 2 * need.recording.likely};
+    absl::StatusOr<DiskPlaces> places = FindDiskPlaces(options_.out);
+    if (!places.ok()) return absl::OkStatus();  // writing will tell what is wrong
+    absl::StatusOr<std::string> warning = CheckDiskSpace(need, *places);
+    if (!warning.ok()) return warning.status();
+    if (!warning->empty()) observer_->OnWarning(*warning);
+    return absl::OkStatus();
   }
 
   absl::Status WriteBase() {
@@ -224,6 +244,7 @@ class Completion {
   }
 
   absl::Status Start(const v1::Block& first) {
+    first_ = first.height();
     if (const size_t size = first.header().app_hash().size(); size != 0 && size != kHashSize) {
       return absl::DataLossError(absl::StrCat("block ", first.height(),
                                               ": its header's app hash has ", size, " bytes, not ",
@@ -317,8 +338,12 @@ class Completion {
     if (block->app_hash().empty()) {
       return absl::FailedPreconditionError(absl::StrCat(
           "block ", block->height(),
-          ": the source tells its app hash nowhere (response, commit info, next header): end one "
-          "block earlier, or add a source of headers"));
+          ": the source tells its app hash nowhere (response, commit info, next header), and "
+          "without one nothing proves the block: ",
+          first_ == block->height()
+              ? "add --rpc with a server's address, or a folder of its answers"
+              : absl::StrCat("end one block earlier (--to ", block->height() - 1,
+                             "), or have --rpc tell the header of ", block->height() + 1)));
     }
     if (replay_ != nullptr) {
       if (absl::Status status = Replay(block); !status.ok() || differs()) return status;
@@ -429,6 +454,7 @@ class Completion {
   std::unique_ptr<RecordingWriter> writer_;
   std::unique_ptr<StateReplay> replay_;  // null without verification
   std::string last_app_hash_;            // of the last replayed block, or of the base
+  int64_t first_ = 0;                    // first block's height
 };
 
 }  // namespace

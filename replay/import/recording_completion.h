@@ -42,6 +42,8 @@ class CompletionObserver {
   // The base is being written, or restored for the replay.
   virtual void OnBase(const char* doing, const storage::SnapshotProgress& progress) = 0;
   virtual void OnBlock(int64_t height) = 0;
+  // Something may go wrong later on.
+  virtual void OnWarning(const std::string& /*text*/) {}
 };
 
 enum class CompletionOutcome {
@@ -71,8 +73,9 @@ struct CompletionResult {
 // of our own meanwhile: the app hash must be the one that the source, the response and, where it is
 // known, the next block's header have, and the results' hash that of the next header. Commit infos
 // and app hashes that the source lacks come from the replay or the next header. The manifest, with
-// `origin`, is written when all of it was equal. With `verify` off only what needs no state is
-// checked. Stops at a signal (InterruptGuard). Memory stays near `cache_mb`, whatever the size.
+// `origin`, is written when all of it was equal. Nothing is begun where the disks have not the
+// least room that it takes. With `verify` off only what needs no state is checked. Stops at a
+// signal (InterruptGuard). Memory stays near `cache_mb`, whatever the size.
 //
 // Errors: the feed's, the disk's; kInvalidArgument where feed and base do not fit together;
 // kFailedPrecondition where the source does not tell an app hash that a recording needs.

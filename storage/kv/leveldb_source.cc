@@ -1,5 +1,6 @@
 #include "storage/kv/leveldb_source.h"
 
+#include <fcntl.h>
 #include <leveldb/cache.h>
 #include <leveldb/db.h>
 #include <leveldb/env.h>
@@ -23,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "storage/kv/directory_lock.h"
@@ -45,6 +47,8 @@ namespace blockreplay::storage {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr size_t kCopyBytes = size_t{1} << 17;
 
 leveldb::Slice ToSlice(std::string_view view) { return {view.data(), view.size()}; }
 std::string_view ToView(const leveldb::Slice& slice) { return {slice.data(), slice.size()}; }
@@ -263,13 +267,32 @@ absl::StatusOr<std::string> ReadCurrent(const std::string& path) {
   return name;
 }
 
+// Not with std::filesystem::copy_file, which calls a full disk an input/output error.
 absl::Status CopyFile(const std::string& from, const std::string& to) {
-  std::error_code error;
-  fs::copy_file(from, to, fs::copy_options::overwrite_existing, error);
-  if (error) {
-    return ErrnoStatus(error.value(), absl::StrCat("cannot copy ", from, " to ", to));
+  const auto failed = [&](int error) {
+    return ErrnoStatus(error, absl::StrCat("cannot copy ", from, " to ", to));
+  };
+  const int in = open(from.c_str(), O_RDONLY | O_CLOEXEC);
+  if (in < 0) return failed(errno);
+  const absl::Cleanup close_in = [in] { close(in); };
+  const int out = open(to.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (out < 0) return failed(errno);
+  absl::Cleanup close_out = [out] { close(out); };
+  std::vector<char> buffer(kCopyBytes);
+  for (;;) {
+    const ssize_t count = read(in, buffer.data(), buffer.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return failed(errno);
+    if (count == 0) break;
+    for (ssize_t done = 0; done < count;) {
+      const ssize_t written = write(out, buffer.data() + done, static_cast<size_t>(count - done));
+      if (written < 0 && errno != EINTR) return failed(errno);
+      if (written > 0) done += written;
+    }
   }
-  return absl::OkStatus();
+  // Some file systems tell only here that there was no room.
+  std::move(close_out).Cancel();
+  return close(out) == 0 ? absl::OkStatus() : failed(errno);
 }
 
 // Gives the private directory a name of its own for a table that its owner may delete.
