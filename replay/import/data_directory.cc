@@ -22,6 +22,7 @@
 #include "storage/multistore/diff.h"
 #include "storage/multistore/node_reader.h"
 #include "storage/multistore/snapshot.h"
+#include "storage/multistore/version_changes.h"
 #include "storage/multistore/view.h"
 
 namespace blockreplay::replay {
@@ -228,7 +229,7 @@ class DataDirectoryFeed final : public BlockFeed {
         source_(std::move(source)),
         range_(range),
         genesis_(std::move(genesis)),
-        reader_(databases_->application(), cache_bytes),
+        cache_bytes_(cache_bytes),
         next_(range.first) {}
 
   FeedSource source() const override { return source_; }
@@ -286,28 +287,29 @@ class DataDirectoryFeed final : public BlockFeed {
   }
 
   absl::Status AddState(v1::Block* block) {
-    if (before_ == nullptr && !block->has_init_chain()) {
-      absl::StatusOr<std::unique_ptr<MultistoreView>> before =
-          databases_->View(next_ - 1, &reader_);
-      if (!before.ok()) return before.status();
-      before_ = *std::move(before);
-    }
-    absl::StatusOr<std::unique_ptr<MultistoreView>> after = databases_->View(next_, &reader_);
-    if (!after.ok()) return after.status();
-    if (before_ != nullptr) {
-      if (absl::Status status = SameStores(before_->commit_info(), (*after)->commit_info());
-          !status.ok()) {
-        return status;
+    if (!changes_) {
+      CommitInfo before;
+      if (!block->has_init_chain()) {
+        absl::StatusOr<CommitInfo> read = databases_->ReadCommitInfo(next_ - 1);
+        if (!read.ok()) return read.status();
+        before = *std::move(read);
       }
+      changes_.emplace(databases_->application(), std::move(before), cache_bytes_);
     }
-    if (absl::Status status = AddChanges(before_.get(), after->get(), block); !status.ok()) {
-      return databases_->Located("application.db", status);
+    absl::StatusOr<CommitInfo> info = databases_->ReadCommitInfo(next_);
+    if (!info.ok()) return info.status();
+    if (!block->has_init_chain()) {
+      if (absl::Status status = SameStores(changes_->info(), *info); !status.ok()) return status;
     }
-    const CommitInfo& info = (*after)->commit_info();
-    *block->mutable_commit_info() = RecordedCommitInfo(info);
-    block->set_app_hash(storage::ToRaw(storage::AppHash(info)));
-    before_ = *std::move(after);
-    return absl::OkStatus();
+    *block->mutable_commit_info() = RecordedCommitInfo(*info);
+    block->set_app_hash(storage::ToRaw(storage::AppHash(*info)));
+    const absl::Status status = changes_->Advance(
+        *std::move(info),
+        [&](const std::string& store, std::string_view key, std::optional<std::string_view> value) {
+          AddWrite(store, key, value, block);
+          return absl::OkStatus();
+        });
+    return status.ok() ? status : databases_->Located("application.db", status);
   }
 
   static absl::Status SameStores(const CommitInfo& before, const CommitInfo& after) {
@@ -327,9 +329,9 @@ class DataDirectoryFeed final : public BlockFeed {
   const FeedSource source_;
   const HeightRange range_;
   std::optional<Genesis> genesis_;
-  const storage::NodeReader reader_;
+  const size_t cache_bytes_;
   int64_t next_;
-  std::unique_ptr<MultistoreView> before_;
+  std::optional<storage::VersionChanges> changes_;  // once there was a block
 };
 
 // The heights that can be imported; nothing if there are none. `*inventory` says what each database

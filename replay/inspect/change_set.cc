@@ -11,8 +11,10 @@ namespace {
 
 using storage::MultistoreView;
 
-void AddWrite(const std::string& store, std::string_view key,
-              const std::optional<std::string_view>& value, v1::Block* block) {
+}  // namespace
+
+void AddWrite(const std::string& store, std::string_view key, std::optional<std::string_view> value,
+              v1::Block* block) {
   cosmos::store::v1beta1::StoreKVPair* write = block->add_change_set();
   write->set_store_key(store);
   write->set_key(std::string(key));
@@ -22,8 +24,6 @@ void AddWrite(const std::string& store, std::string_view key,
     write->set_delete_(true);
   }
 }
-
-}  // namespace
 
 absl::Status AddChanges(MultistoreView* before, MultistoreView* after, v1::Block* block) {
   for (const storage::StoreInfo& info : after->commit_info().stores) {

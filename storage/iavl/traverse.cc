@@ -263,6 +263,22 @@ bool SameNode(const Cursor& a, const Cursor& b) {
          std::max(pa->nonce(sa), kRootNonce) == std::max(pb->nonce(sb), kRootNonce);
 }
 
+// Gives `b` the node of `a`, which is the same and of the same store, if only `a` has it in memory.
+void Share(const Cursor& a, const Cursor& b) {
+  Inner* const from = a.parent();
+  Inner* const to = b.parent();
+  Node* const node = from->child[a.side()];
+  // That heights fall at every step is checked where records are loaded; so it is here.
+  if (node == nullptr || to->child[b.side()] != nullptr || node->height >= to->height) return;
+  NodeStore::Ref(node);
+  to->child[b.side()] = node;
+  to->version(b.side()) = from->version(a.side());
+  if (from->hash_valid(a.side()) && !to->hash_valid(b.side())) {
+    std::memcpy(to->hash(b.side()), from->hash(a.side()), kHashSize);
+    to->set_hash_valid(b.side(), true);
+  }
+}
+
 }  // namespace
 
 const Leaf* FindLeaf(NodeStore* store, Inner* anchor, std::string_view key, absl::Status* status) {
@@ -345,6 +361,7 @@ absl::Status VisitDifferences(
   absl::Status status;
   while (!a.empty() || !b.empty()) {
     if (!a.empty() && !b.empty() && SameNode(a, b)) {
+      if (from_store == to_store) Share(a, b);
       a.Pop();
       b.Pop();
       continue;

@@ -34,6 +34,8 @@ absl::Status VisitLeavesSince(
     const std::function<absl::Status(std::string_view key, std::string_view value,
                                      int64_t version)>& visit);
 
+// Where both trees are of one store, nodes that both have and that are in memory below `from` are
+// put below `to` as well.
 absl::Status VisitDifferences(
     NodeStore* from_store, Inner* from, NodeStore* to_store, Inner* to,
     const std::function<absl::Status(std::string_view key, std::optional<std::string_view> before,

@@ -10,8 +10,6 @@ constexpr std::string_view kStores = "s/k:";
 constexpr size_t kVersionSize = 8;
 constexpr size_t kNonceSize = 4;
 constexpr size_t kNodeKeySize = 1 + kVersionSize + kNonceSize;
-// What a kept node takes besides its bytes, about.
-constexpr size_t kEntryOverhead = 120;
 
 // The part of a node's key that is the store's; nothing if it is no node's key.
 std::optional<std::string_view> StoreOf(std::string_view key) {
@@ -21,6 +19,10 @@ std::optional<std::string_view> StoreOf(std::string_view key) {
   const std::string_view store = key.substr(0, key.size() - kNodeKeySize);
   if (store.back() != '/' || key[store.size()] != 's') return std::nullopt;
   return store;
+}
+
+std::string_view VersionOf(std::string_view key) {
+  return key.substr(key.size() - kNonceSize - kVersionSize, kVersionSize);
 }
 
 // The key of the node with the next number in the same version.
@@ -42,47 +44,23 @@ absl::StatusOr<bool> NodeReader::Get(std::string_view key, std::string* value) c
   if (cursor->iterator != nullptr && key == cursor->iterator_next_key) {
     absl::StatusOr<bool> ahead = Ahead(key, cursor, value);
     if (!ahead.ok() || *ahead) return ahead;
-  } else if (TakeKept(key, value)) {
-    return true;
-  } else if (key == cursor->next_key) {
+  } else if (key == cursor->next_key && IsOfWalk(key, *cursor)) {
     // The second in a row: a walk. Another one's iterator has come to its end, or is interrupted.
     cursor->iterator = db_->NewIterator({std::string(key), std::nullopt}, Direction::kForward);
+    ++iterators_;
     absl::StatusOr<bool> ahead = Ahead(key, cursor, value);
     if (!ahead.ok() || *ahead) return ahead;
   }
+  if (walk_ == Walk::kNewVersion && VersionOf(key) > cursor->newest) {
+    cursor->newest.assign(VersionOf(key));
+  }
   cursor->next_key.assign(key);
   Increment(&cursor->next_key);
-  absl::StatusOr<bool> got = db_->Get(key, value);
-  if (got.ok() && *got) Keep(key, *value, cursor);
-  return got;
+  return db_->Get(key, value);
 }
 
-void NodeReader::Keep(std::string_view key, const std::string& value, Cursor* cursor) const {
-  if (cache_bytes_ == 0) return;
-  const std::string_view version = key.substr(key.size() - kNonceSize - kVersionSize, kVersionSize);
-  if (version < cursor->newest) return;
-  cursor->newest.assign(version);
-  const size_t bytes = key.size() + value.size() + kEntryOverhead;
-  if (recent_bytes_ + bytes > cache_bytes_ / 2) {
-    older_ = std::move(recent_);
-    recent_.clear();
-    recent_bytes_ = 0;
-  }
-  recent_bytes_ += bytes;
-  recent_.insert_or_assign(std::string(key), value);
-}
-
-bool NodeReader::TakeKept(std::string_view key, std::string* value) const {
-  for (Nodes* nodes : {&recent_, &older_}) {
-    if (nodes->empty()) continue;
-    const auto found = nodes->find(std::string(key));
-    if (found == nodes->end()) continue;
-    *value = std::move(found->second);
-    nodes->erase(found);
-    ++cached_;
-    return true;
-  }
-  return false;
+bool NodeReader::IsOfWalk(std::string_view key, const Cursor& cursor) const {
+  return walk_ == Walk::kTree || VersionOf(key) >= cursor.newest;
 }
 
 // True if the iterator stands at `key`; it is gone if not.
@@ -100,7 +78,6 @@ absl::StatusOr<bool> NodeReader::Ahead(std::string_view key, Cursor* cursor,
   Increment(&cursor->iterator_next_key);
   it->Next();
   ++sequential_;
-  Keep(key, *value, cursor);
   return true;
 }
 

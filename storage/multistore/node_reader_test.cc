@@ -47,8 +47,8 @@ TEST(NodeReader, GivesWhatTheDatabaseHas) {
     order.insert(order.end(), {keys[i], keys[(i + keys.size() / 2) % keys.size()]});
   }
   order.insert(order.end(), keys.rbegin(), keys.rend());
-  for (const size_t cache_bytes : {size_t{0}, size_t{1000}, size_t{1} << 20}) {
-    const NodeReader reader(&db, cache_bytes);
+  for (const NodeReader::Walk walk : {NodeReader::Walk::kTree, NodeReader::Walk::kNewVersion}) {
+    const NodeReader reader(&db, walk);
     for (const std::string& key : order) {
       std::string expected = "untouched";
       std::string actual = "untouched";
@@ -58,7 +58,6 @@ TEST(NodeReader, GivesWhatTheDatabaseHas) {
       EXPECT_EQ(actual, expected) << key;
     }
     EXPECT_GT(reader.sequential(), 0u);
-    EXPECT_EQ(reader.cached() > 0, cache_bytes > 0);
   }
 }
 
@@ -88,6 +87,27 @@ TEST(NodeReader, AnswersAWalkFromTheIterator) {
   }));
   EXPECT_EQ(leaves, 1000);
   EXPECT_GE(reader.sequential(), 1990u);  // of 1,999 nodes
+}
+
+// Nodes of the version before, which follow each other too, do not end the walk over the new one.
+TEST(NodeReader, GoesOnWithTheNewVersionBesideTheOldOne) {
+  MemoryEngine db;
+  for (char version = 1; version < 3; ++version) {
+    for (uint32_t nonce = 1; nonce <= 100; ++nonce) {
+      ASSERT_STATUS_OK(db.Set(NodeKey("a", version, nonce), "value"));
+    }
+  }
+  const NodeReader reader(&db, NodeReader::Walk::kNewVersion);
+  std::string value;
+  for (uint32_t nonce = 1; nonce <= 100; nonce += 2) {
+    for (const char version : {'\2', '\1'}) {
+      for (const uint32_t step : {0u, 1u}) {
+        ASSERT_TRUE(*reader.Get(NodeKey("a", version, nonce + step), &value));
+      }
+    }
+  }
+  EXPECT_EQ(reader.iterators(), 1u);
+  EXPECT_EQ(reader.sequential(), 99u);
 }
 
 }  // namespace
