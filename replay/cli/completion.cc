@@ -69,6 +69,10 @@ void AddNameOptions(CLI::App* command, SourceNames* names) {
   command->add_option("--application-version", names->application_version, "Its version")
       ->type_name("VERSION");
   command
+      ->add_option("--build-tags", names->build_tags,
+                   "Tags that the node was built with, which choose a network's constants")
+      ->type_name("TAG,…");
+  command
       ->add_option("--stores", names->stores,
                    "Names of all stores, where neither source nor base has them")
       ->delimiter(',')

@@ -35,6 +35,8 @@ struct FeedSource {
   std::string chain_id;
   std::string application_name = "unknown";
   std::string application_version = "unknown";
+  // What else the manifest says of the application (`build_tags`, …), an object.
+  nlohmann::json application_details = nlohmann::json::object();
   std::string node_version;    // "CometBFT 0.38.17"
   std::string genesis_sha256;  // lower-case hex, of the genesis document
   // Names of all stores, also of those that are never written. Needed where a recording starts at

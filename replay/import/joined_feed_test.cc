@@ -30,7 +30,7 @@ class JoinedFeedTest : public ::testing::Test {
   absl::StatusOr<CompletionResult> Complete(
       absl::StatusOr<std::unique_ptr<WritesSource>> writes, std::unique_ptr<RpcBlocks> rpc,
       JoinedFeedOptions options = {{}, kSdk47 + "/genesis.json"},
-      SourceNames names = {"", "", "", {"alpha", "beta", "never"}}) {
+      SourceNames names = {"", "", "", "mocknet", {"alpha", "beta", "never"}}) {
     if (!writes.ok()) return writes.status();
     auto feed = JoinedFeed::Create(*std::move(writes), std::move(rpc), options);
     if (!feed.ok()) return feed.status();
@@ -108,6 +108,10 @@ TEST_F(JoinedFeedTest, RpcAnswersGiveARecordingItsHeaders) {
   ASSERT_EQ(result->outcome, CompletionOutcome::kComplete) << result->mismatch;
   EXPECT_EQ(result->checks.header_app_hashes, 8);
   EXPECT_EQ(result->checks.header_hashes, 8);
+  // What chooses the native code's constants is not lost on the way.
+  EXPECT_EQ(
+      LoadManifest(last_out())->document.at("application"),
+      nlohmann::json({{"name", "unknown"}, {"version", "unknown"}, {"build_tags", "mocknet"}}));
   const std::vector<v1::Block> expected = ReadBlocks(whole);
   for (const v1::Block& block : ReadBlocks(last_out())) {
     EXPECT_EQ(block.SerializeAsString(),
@@ -141,7 +145,7 @@ TEST_F(JoinedFeedTest, ChangeSetsAloneLackTheOracle) {
 TEST_F(JoinedFeedTest, ATraceNeedsTheChainsHeaders) {
   const std::string suite = kFixtures + "/regression/send-send";
   const auto result = Complete(OpenTraceWrites(suite + "/trace.jsonl.zst"), nullptr, {},
-                               {"thorchain", "", "", {"acc"}});
+                               {"thorchain", "", "", "", {"acc"}});
   EXPECT_THAT(result.status().message(), HasSubstr("is not a chain's first one"));
 }
 

@@ -126,6 +126,7 @@ class Completion {
     if (!names.chain_id.empty()) source.chain_id = names.chain_id;
     if (!names.application_name.empty()) source.application_name = names.application_name;
     if (!names.application_version.empty()) source.application_version = names.application_version;
+    if (!names.build_tags.empty()) source.application_details["build_tags"] = names.build_tags;
     if (!names.stores.empty()) source.stores = names.stores;
     return source;
   }
@@ -257,6 +258,7 @@ class Completion {
       return absl::InvalidArgumentError(
           "the source does not say which chain it is of: name it (--chain-id)");
     }
+    manifest.document["application"] = source.application_details;
     manifest.application_name = source.application_name;
     manifest.application_version = source.application_version;
     manifest.first_height = first.height();

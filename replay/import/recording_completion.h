@@ -17,6 +17,7 @@ struct SourceNames {
   std::string chain_id;
   std::string application_name;
   std::string application_version;
+  std::string build_tags;
   std::vector<std::string> stores;
 };
 

@@ -140,6 +140,7 @@ class RecordingWrites final : public WritesSource {
     source.chain_id = manifest_.chain_id;
     source.application_name = manifest_.application_name;
     source.application_version = manifest_.application_version;
+    source.application_details = manifest_.document.at("application");
     if (!manifest_.base) source.stores = manifest_.stores;
     source.ranges = {range()};
     source.details["recording_digest"] = RecordingDigest(manifest_);
